@@ -1,0 +1,68 @@
+# Every target works on a machine with make and Python 3.11 or later; Java comes with the packages.
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+STAMP   := $(VENV)/.installed
+JOBS    ?= 2
+SECONDS ?= 60
+ARGS    ?=
+
+# a Spark session is one JVM: all its tests run in one process
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check fuzz golden bench format docs clean lint
+
+help:  ## show this text
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP)  ## make .venv and install everything into it (again only when the dependencies change)
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || { \
+	  for python in "$(PYTHON)" python3 python3.13 python3.12 python3.11; do \
+	    if [ -n "$$python" ] && "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	      "$$python" -m venv $(VENV) && exit 0; \
+	      echo "$$python cannot make a virtual environment (on Debian: install python3-venv)" >&2; exit 1; \
+	    fi; \
+	  done; \
+	  echo "no Python 3.11 or later found; name one: make setup PYTHON=/path/to/python3" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 -c constraints.txt \
+	  -e '.[spark,java,postgres,bench,dev]'
+	@touch $@
+
+demo: $(STAMP)  ## see it work
+	$(BIN)/eddyline demo $(ARGS)
+
+test: lint  ## everything that must be green: lint, types, layers, docs and all tests
+	$(PYTEST) -m "not fuzz" $(ARGS)
+
+check: lint  ## the quick part of test: no Spark, no slow tests
+	$(PYTEST) -m "not fuzz and not slow and not spark" $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.docs --check
+
+fuzz: $(STAMP)  ## search for wrong matches at random: make fuzz SECONDS=600 ARGS=...
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)
+
+golden: $(STAMP)  ## rewrite the expected halves of tests/golden (read the diff)
+	$(BIN)/python -m pytest tests/golden --rewrite-golden $(ARGS)
+
+bench: $(STAMP)  ## measure: make bench ARGS=...
+	$(BIN)/python -m bench run $(ARGS)
+
+format: $(STAMP)  ## format the code and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(STAMP)  ## rewrite the generated parts of the docs
+	$(BIN)/python -m tools.docs
+
+clean:  ## remove everything that make made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache spark-warehouse
+	find src tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,127 @@
+"""The one tree of errors: every message states a fact, shows the place, and hints at what to do instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class EddylineError(Exception):
+    """A mistake of the user or of the surroundings, never a bug of ours (those are assertions).
+
+    >>> str(EddylineError('stream "ticks" is not known', hint='did you mean "tick"?'))
+    'stream "ticks" is not known\\nhint: did you mean "tick"?'
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Keep the keyword arguments when an error crosses a process boundary."""
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+def _rebuild(kind: type[EddylineError], args: tuple[object, ...], state: dict[str, object]) -> EddylineError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class SetupError(EddylineError):
+    """Something that the machine needs is missing: Java, Spark, a writable folder."""
+
+
+class SchemaError(EddylineError):
+    """A stream's schema or a batch does not fit."""
+
+
+class FileError(EddylineError):
+    """A file of queries, rows or settings cannot be read as what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of SQL text: offsets in characters, `end` exclusive."""
+
+    start: int
+    end: int
+
+
+class QueryError(EddylineError):
+    """A query that is not accepted, with the place in its text.
+
+    >>> print(
+    ...     QueryError(
+    ...         'stream "t" has no column "prise"',
+    ...         sql="SELECT * FROM t WHERE prise > 3",
+    ...         span=Span(22, 27),
+    ...         hint='did you mean "price"?',
+    ...     )
+    ... )
+    stream "t" has no column "prise"
+      line 1, column 23
+      SELECT * FROM t WHERE prise > 3
+                            ^^^^^
+    hint: did you mean "price"?
+    """
+
+    WIDTH = 100  # longest piece of a line that a message shows
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        sql: str | None = None,
+        span: Span | None = None,
+        hint: str | None = None,
+        query: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.sql = sql
+        self.span = span
+        self.query = query
+
+    @property
+    def line(self) -> int | None:
+        """Line of the place, counted from one."""
+        return None if self._place is None else self._place[0]
+
+    @property
+    def column(self) -> int | None:
+        """Column of the place, counted from one in characters."""
+        return None if self._place is None else self._place[1]
+
+    @property
+    def _place(self) -> tuple[int, int] | None:
+        if self.sql is None or self.span is None:
+            return None
+        before = self.sql[: self.span.start]
+        return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        if self.query is not None:
+            lines[0] = f'query "{self.query}": {self.message}'
+        if self._place is not None:
+            lines += self._picture(*self._place)
+        if self.hint is not None:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+    def _picture(self, line: int, column: int) -> list[str]:
+        """The line of the place with carets under it, cut to WIDTH around the place."""
+        assert self.sql is not None and self.span is not None, "a picture needs a place"
+        text = "".join(c if c.isprintable() else " " for c in self.sql.split("\n")[line - 1])
+        start = column - 1
+        length = max(1, min(self.span.end - self.span.start, len(text) - start))
+        cut = max(0, start - self.WIDTH // 2)
+        shown = text[cut : cut + self.WIDTH]
+        carets = "^" * max(1, min(length, len(shown) - (start - cut)))
+        lead, tail = ("..." if cut else ""), ("..." if cut + self.WIDTH < len(text) else "")
+        pad = " " * (len(lead) + start - cut)
+        return [f"  line {line}, column {column}", f"  {lead}{shown}{tail}", f"  {pad}{carets}"]

@@ -1,0 +1,5 @@
+"""Vectorised evaluation of bound expressions over Arrow arrays, with Spark's ANSI semantics and failures as NULL."""
+
+from eddyline.functions.evaluate.evaluation import Evaluation, Failures, evaluate, evaluate_constant
+
+__all__ = ["Evaluation", "Failures", "evaluate", "evaluate_constant"]

@@ -1,0 +1,118 @@
+"""Streams: a name, an Arrow schema, and Spark's type for every column that has one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pyarrow as pa
+
+from eddyline.errors import SchemaError
+from eddyline.model import types as t
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A named flow of tuples of one schema.
+
+    >>> quotes = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.float64())]))
+    >>> {name: str(kind) for name, kind in quotes.types.items()}
+    {'symbol': 'string', 'price': 'double'}
+    """
+
+    name: str
+    schema: pa.Schema
+    event_time: str | None = None
+    types: dict[str, t.DataType] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise SchemaError("a stream needs a name")
+        repeated = _repeated([name.lower() for name in self.schema.names])
+        if repeated is not None:
+            raise SchemaError(
+                f'stream "{self.name}" has the column "{repeated}" twice (names are compared without case)',
+                hint="rename one of them",
+            )
+        if self.event_time is not None and self.event_time not in self.schema.names:
+            raise SchemaError(f'stream "{self.name}" has no column "{self.event_time}" to be its event time')
+        kinds = {column.name: spark_type(column.type) for column in self.schema}
+        object.__setattr__(self, "types", {name: kind for name, kind in kinds.items() if kind is not None})
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(self.schema.names)))
+
+    @cached_property
+    def spelling(self) -> dict[str, str]:
+        """Column names as the schema spells them, by their lower-case form."""
+        return {name.lower(): name for name in self.schema.names}
+
+
+def _repeated(names: list[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+_ATOMIC = {
+    pa.bool_(): t.BOOLEAN,
+    pa.int8(): t.BYTE,
+    pa.int16(): t.SHORT,
+    pa.int32(): t.INT,
+    pa.int64(): t.LONG,
+    pa.uint8(): t.SHORT,
+    pa.uint16(): t.INT,
+    pa.uint32(): t.LONG,
+    pa.uint64(): t.DecimalType(20, 0),
+    pa.float16(): t.FLOAT,
+    pa.float32(): t.FLOAT,
+    pa.float64(): t.DOUBLE,
+    pa.string(): t.STRING,
+    pa.large_string(): t.STRING,
+    pa.string_view(): t.STRING,
+    pa.binary(): t.BINARY,
+    pa.large_binary(): t.BINARY,
+    pa.binary_view(): t.BINARY,
+    pa.date32(): t.DATE,
+    pa.date64(): t.DATE,
+    pa.null(): t.VOID,
+}
+
+
+def spark_type(arrow: pa.DataType) -> t.DataType | None:
+    """Spark's type for an Arrow type: unsigned integers as the next wider signed; None where there is none.
+
+    >>> str(spark_type(pa.uint32())), str(spark_type(pa.timestamp("ns"))), spark_type(pa.time32("s"))
+    ('bigint', 'timestamp_ntz', None)
+    """
+    if arrow in _ATOMIC:
+        return _ATOMIC[arrow]
+    if pa.types.is_decimal(arrow):
+        fits = arrow.precision <= t.MAX_PRECISION and 0 <= arrow.scale <= arrow.precision
+        return t.DecimalType(arrow.precision, arrow.scale) if fits else None
+    if pa.types.is_timestamp(arrow):
+        return t.TIMESTAMP_NTZ if arrow.tz is None else t.TIMESTAMP
+    if pa.types.is_dictionary(arrow):
+        return spark_type(arrow.value_type)
+    if pa.types.is_fixed_size_binary(arrow):
+        return t.BINARY
+    if pa.types.is_duration(arrow):
+        return t.DAY_TIME
+    return _nested_type(arrow)
+
+
+def _nested_type(arrow: pa.DataType) -> t.DataType | None:
+    if pa.types.is_struct(arrow):
+        fields = [(column.name, spark_type(column.type)) for column in arrow]
+        known = tuple((name, kind) for name, kind in fields if kind is not None)
+        return t.StructType(known) if len(known) == len(fields) else None
+    if pa.types.is_map(arrow):
+        key, value = spark_type(arrow.key_type), spark_type(arrow.item_type)
+        return None if key is None or value is None else t.MapType(key, value)
+    if pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_fixed_size_list(arrow):
+        element = spark_type(arrow.value_type)
+        return None if element is None else t.ArrayType(element)
+    return None

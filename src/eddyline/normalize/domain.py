@@ -1,0 +1,192 @@
+"""The values of one type in their order, and the one spelling of every set of them.
+
+Equal sets must be equal objects' values, or the same condition would be indexed twice. The spelling is:
+
+- A type of separate values (integers, dates, times, decimals, booleans) names a place between two values by the upper
+  one, `(upper, 0)`, so `a > 3`, `a >= 4`, `NOT a <= 3` are all `[4, +inf)`, and `a <= 3` is `(-inf, 4)`: the complement
+  has the same constants. Only a single value is named by itself at both ends, be it the set ({7}) or its gap
+  ((-inf, 7) or (7, +inf)); of two single neighbours the one that belongs to the set goes first.
+- Floats keep the constants as they were written: `x > 0.3` does not become `x >= 0.30000000000000004`. So two spellings
+  of one set remain where somebody wrote neighbouring floats; an interval with no float in it is still recognised.
+- Strings and binaries have a smallest value, and `v + "\\0"` is the next one after `v`.
+- The ends of a type are no cuts: `tinyint <= 127` is everything but NULL, `tinyint < -128` nothing. A single value at
+  an end is a point.
+- `nan` is False for types without NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Context, Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from eddyline.model import types as t
+from eddyline.model.regions import NOTHING, Cut, Regions
+from eddyline.normalize import floats
+
+EXACT: Final = Context(prec=100)  # decimals have at most 38 digits; the default context would round them to 28
+
+
+class Domain:
+    """The values of a type that has no order of its own here (arrays, maps, structs): only NULL is told apart."""
+
+    __slots__ = ("everything", "filled", "kind", "nan")
+
+    def __init__(self, kind: t.DataType) -> None:
+        self.kind = kind
+        self.nan = kind in t.FRACTIONAL
+        self.everything = Regions(True, (), null=True, nan=self.nan)
+        self.filled = Regions(True, (), null=False, nan=self.nan)
+
+    def canonical(self, regions: Regions) -> Regions:
+        """The same set in the one spelling."""
+        start, cuts = self._spell(regions.inside, regions.cuts)
+        nan = regions.nan and self.nan
+        if not cuts:
+            if start and regions.null and nan == self.nan:
+                return self.everything
+            if not (start or regions.null or nan):
+                return NOTHING
+        return Regions(start, cuts, regions.null, nan)
+
+    def complement(self, regions: Regions) -> Regions:
+        """All other values, NULL and NaN included."""
+        return self.canonical(~regions)
+
+    def union(self, sets: Sequence[Regions]) -> Regions:
+        return self.canonical(Regions.union(sets))
+
+    def intersection(self, sets: Sequence[Regions]) -> Regions:
+        return self.canonical(Regions.intersection(sets))
+
+    def _spell(self, start: bool, cuts: tuple[Cut, ...]) -> tuple[bool, tuple[Cut, ...]]:
+        return start, cuts
+
+
+class Numbered(Domain):
+    """Values that are numbered in their order by *ordinals*, without gaps, from `low` to `high`."""
+
+    __slots__ = ("high", "keeps_names", "low", "ordinal", "value")
+
+    def __init__(
+        self,
+        kind: t.DataType,
+        low: int,
+        high: int,
+        ordinal: Callable[[Any], int] = int,
+        value: Callable[[int], Any] = int,
+        *,
+        keeps_names: bool = False,
+    ) -> None:
+        super().__init__(kind)
+        self.low = low
+        self.high = high
+        self.ordinal = ordinal
+        self.value = value
+        self.keeps_names = keeps_names
+
+    def _spell(self, start: bool, cuts: tuple[Cut, ...]) -> tuple[bool, tuple[Cut, ...]]:
+        if not cuts:
+            return start, cuts
+        flips: list[tuple[int, Cut]] = []
+        for cut in cuts:
+            place = self.ordinal(cut[0]) + cut[1]
+            if place <= self.low:
+                start = not start
+            elif place <= self.high:
+                if flips and flips[-1][0] == place:
+                    flips.pop()
+                else:
+                    flips.append((place, cut))
+        return self._name(start, flips)
+
+    def _name(self, start: bool, flips: list[tuple[int, Cut]]) -> tuple[bool, tuple[Cut, ...]]:
+        """Name each place, which lies just below an ordinal, by one of its two neighbours."""
+        edges = [self.low, *(place for place, _ in flips), self.high + 1]
+        named: list[Cut] = []
+        inside = start
+        for i, (place, cut) in enumerate(flips):
+            single_below = place - edges[i] == 1
+            single_above = edges[i + 2] - place == 1
+            if inside and single_below:
+                named.append((self.value(place - 1), 1))
+            elif not inside and single_above:
+                named.append((self.value(place), 0))
+            elif self.keeps_names:
+                named.append(cut)
+            else:
+                named.append((self.value(place - 1), 1) if single_below else (self.value(place), 0))
+            inside = not inside
+        if flips and start and edges[1] - self.low == 1:
+            start = False
+            named.insert(0, (self.value(self.low), 0))
+        if flips and inside and edges[-1] - edges[-2] == 1:
+            named.append((self.value(self.high), 1))
+        return start, tuple(named)
+
+
+class Text(Domain):
+    """Strings and binaries: from the empty one upwards, without end."""
+
+    __slots__ = ("_zero", "empty")
+
+    def __init__(self, kind: t.DataType) -> None:
+        super().__init__(kind)
+        self.empty: Any = "" if kind == t.STRING else b""
+        self._zero: Any = "\0" if kind == t.STRING else b"\0"
+
+    def _spell(self, start: bool, cuts: tuple[Cut, ...]) -> tuple[bool, tuple[Cut, ...]]:
+        named: list[Cut] = []
+        for cut in cuts:
+            value, side = cut
+            if side == 0 and value == self.empty:
+                start = not start
+                continue
+            if side == 0 and value[-1:] == self._zero:
+                cut = (value[:-1], 1)
+            if named and named[-1] == cut:
+                named.pop()
+            else:
+                named.append(cut)
+        if start and named and named[0] == (self.empty, 1):
+            return False, ((self.empty, 0), *named)
+        return start, tuple(named)
+
+
+@lru_cache(maxsize=1024)
+def domain_of(kind: t.DataType) -> Domain:
+    """The domain of a type.
+
+    >>> tiny = domain_of(t.BYTE)
+    >>> print(tiny.canonical(Regions.above(3, closed=False)), "|", tiny.canonical(Regions.below(127, closed=True)))
+    [4, +inf) | (-inf, +inf)
+    >>> print(tiny.canonical(Regions.above(126, closed=False)), "|", tiny.complement(Regions.points([7])))
+    {127} | (-inf, 7) or (7, +inf) or NULL
+    """
+    if kind == t.BOOLEAN:
+        return Numbered(kind, 0, 1, int, bool)
+    if kind in t.RANGE:
+        return Numbered(kind, *t.RANGE[kind])
+    if isinstance(kind, t.DecimalType):
+        scale, largest = kind.scale, 10**kind.precision - 1
+        return Numbered(
+            kind,
+            -largest,
+            largest,
+            lambda value: int(EXACT.scaleb(value, scale)),
+            lambda ordinal: EXACT.scaleb(Decimal(ordinal), -scale),
+        )
+    if kind == t.DOUBLE:
+        return _floating(kind, floats.DOUBLE_INFINITY, floats.double_to_ordinal, floats.ordinal_to_double)
+    if kind == t.FLOAT:
+        return _floating(kind, floats.FLOAT_INFINITY, floats.float_to_ordinal, floats.ordinal_to_float)
+    if kind in (t.STRING, t.BINARY):
+        return Text(kind)
+    return Domain(kind)
+
+
+def _floating(
+    kind: t.DataType, infinity: int, ordinal: Callable[[Any], int], value: Callable[[int], Any]
+) -> Numbered:
+    return Numbered(kind, -infinity, infinity, ordinal, value, keeps_names=True)

@@ -1,0 +1,96 @@
+"""Starts a local Spark session with the settings that Eddyline is tested with.
+
+Nothing else in Eddyline needs this session: every function takes the user's session as it is.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eddyline.errors import SetupError
+from eddyline.runtime.spark.java import find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
+
+SETTINGS: Mapping[str, str] = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.variable.substitute": "false",  # else ${env:HOME} in a query's text reads the environment
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}",
+}
+
+
+def session(
+    app_name: str = "eddyline",
+    *,
+    cores: int | None = None,
+    config: Mapping[str, str | int | float | bool] | None = None,
+) -> SparkSession:
+    """Give a Spark session on this machine, starting Spark if this process has none yet.
+
+    `cores` is the number of threads (as many as this process may use, if not given); `config` overrides any of
+    SETTINGS and the master. As with Spark's own builder, a session that is running already is given back, with
+    those settings applied that can change while it runs.
+
+    Java is found by `find_java`. Tasks are tried four times: with Spark's usual `local[n]` a job fails as soon
+    as one Python worker is killed.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise SetupError("pyspark is not installed", hint="pip install 'eddyline[spark]'") from error
+    if cores is not None and cores < 1:
+        raise SetupError(f"a Spark session needs at least one core, not {cores}")
+    environment = {
+        "JAVA_HOME": str(find_java().home),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",  # else Spark looks up the host's name, which may lead nowhere
+    }
+    builder = SparkSession.builder.appName(app_name).master(f"local[{cores or _usable_cores()},4]")
+    for key, value in {**SETTINGS, **(config or {})}.items():
+        builder = builder.config(key, value)
+    with _environment(environment):
+        running = builder.getOrCreate()
+    _silence_repeated_errors()
+    return running
+
+
+def _silence_repeated_errors() -> None:
+    """Stop pyspark from also printing, as JSON with Java's stack, each failure that it raises."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for a while: the Java process copies them when it starts."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,337 @@
+"""Syntax to a bound query: names looked up in the stream, types settled, every coercion made explicit."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from eddyline.errors import QueryError, Span
+from eddyline.functions import comparison, fold, table, texts
+from eddyline.functions.arithmetic import DayInterval, arithmetic, negate, signed
+from eddyline.functions.casts import explicit_cast
+from eddyline.functions.coercion import TypeMismatch
+from eddyline.functions.context import Context
+from eddyline.model import types as t
+from eddyline.model.catalog import Stream
+from eddyline.model.expression import Call, Column, Expression, Literal, Parameter
+from eddyline.model.query import BoundQuery, Output, Query
+from eddyline.sql import refused
+from eddyline.sql import syntax as s
+from eddyline.sql.select import parse
+
+# Result type of a function outside of the table, given its name and argument types; None where it is not known.
+Resolver = Callable[[str, Sequence[t.DataType]], t.DataType | None]
+EXTERNAL: Final = "spark:"  # prefix of operations that only the Spark runtime can evaluate
+
+_ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "int_div", "mod"})
+_COMPARISON: Final = frozenset({"eq", "lt", "le", "gt", "ge", "null_safe_eq"})
+_TIMED: Final = {
+    "DATE": t.DATE,
+    "TIMESTAMP": t.TIMESTAMP,
+    "TIMESTAMP_LTZ": t.TIMESTAMP,
+    "TIMESTAMP_NTZ": t.TIMESTAMP_NTZ,
+}
+
+
+def bind(
+    query: Query,
+    streams: Iterable[Stream],
+    *,
+    time_zone: str = "UTC",
+    resolver: Resolver | None = None,
+) -> BoundQuery:
+    """A query bound to the stream that it names, or a `QueryError` that shows the place.
+
+    >>> import pyarrow as pa
+    >>> quotes = Stream("quotes", pa.schema([("price", pa.float64())]))
+    >>> bind(Query("cheap", "SELECT * FROM quotes WHERE price < 10"), [quotes]).predicate
+    lt(Column('price', double), cast(Literal(10, int)): double): boolean
+    """
+    try:
+        return bind_select(parse(query.sql), query, streams, Context(time_zone), resolver=resolver)
+    except QueryError as error:
+        error.query = query.id
+        raise
+
+
+def bind_select(
+    select: s.Select,
+    query: Query,
+    streams: Iterable[Stream],
+    context: Context,
+    *,
+    resolver: Resolver | None = None,
+    parameters: dict[int, int] | None = None,
+) -> BoundQuery:
+    """Bind a parsed query. `parameters` gives constants a number by the place where their text starts."""
+    stream = _find_stream(select, list(streams), query.sql)
+    binder = Binder(query.sql, stream, select.alias, context, resolver, parameters or {})
+    predicate = comparison.TRUE if select.where is None else binder.condition(select.where)
+    outputs = binder.outputs(select.items)
+    return BoundQuery(query.id, query.sql, stream.name, predicate, outputs, context.time_zone)
+
+
+def _find_stream(select: s.Select, streams: list[Stream], sql: str) -> Stream:
+    for stream in streams:
+        if stream.name.lower() == select.stream.lower():
+            return stream
+    names = [stream.name for stream in streams]
+    raise QueryError(
+        f'stream "{select.stream}" is not known',
+        sql=sql,
+        span=select.stream_span,
+        hint=_did_you_mean(select.stream, names) or f"known streams: {', '.join(names) or 'none'}",
+    )
+
+
+def _did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    by_lower = {candidate.lower(): candidate for candidate in candidates}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    return f'did you mean "{by_lower[close[0]]}"?' if close else None
+
+
+class Binder:
+    """Binds the expressions of one query; the methods follow the kinds of syntax nodes."""
+
+    def __init__(
+        self,
+        sql: str,
+        stream: Stream,
+        alias: str | None,
+        context: Context,
+        resolver: Resolver | None,
+        parameters: dict[int, int],
+    ) -> None:
+        self._sql = sql
+        self._stream = stream
+        self._qualifiers = {(alias or stream.name).lower()}
+        self._context = context
+        self._resolver = resolver
+        self._parameters = parameters
+        self._bind_node: dict[type[s.Node], Callable[..., Expression]] = {
+            s.Name: self._name,
+            s.Constant: self._constant,
+            s.Timed: self._timed,
+            s.Interval: self._interval,
+            s.Operator: self._operator,
+            s.Pattern: self._pattern,
+            s.Apply: self._apply,
+            s.CastTo: self._cast,
+            s.Case: self._case,
+            s.Subscript: self._subscript,
+            s.FieldOf: self._field_of,
+        }
+
+    def condition(self, node: s.Node) -> Expression:
+        """A boolean expression, as WHERE wants it."""
+        bound = self.expression(node)
+        if bound.type not in (t.BOOLEAN, t.VOID):
+            self._fail(f"WHERE wants a condition, not {bound.type}", node.span, "compare it with something")
+        return comparison.condition(bound, "WHERE")
+
+    def expression(self, node: s.Node) -> Expression:
+        """Any expression; a `TypeMismatch` below becomes an error at the place of its operation."""
+        try:
+            return self._bind_node[type(node)](node)
+        except TypeMismatch as error:
+            self._fail(error.message, _culprit(node, error.argument), error.hint)
+
+    def outputs(self, items: tuple[s.Item, ...]) -> tuple[Output, ...]:
+        """The SELECT list with names; `*` stands for every column."""
+        found: list[Output] = []
+        for item in items:
+            if isinstance(item.expression, s.Star):
+                found += self._star(item.expression)
+            else:
+                found.append(Output(self._output_name(item), self.expression(item.expression)))
+        self._refuse_repeated([output.name for output in found], items)
+        return tuple(found)
+
+    def _star(self, star: s.Star) -> list[Output]:
+        if star.qualifier is not None and star.qualifier.lower() not in self._qualifiers:
+            self._fail(f'"{star.qualifier}" is not the stream of this query', star.span, "write * alone")
+        columns = [(name, self._stream.types.get(name)) for name in self._stream.schema.names]
+        return [Output(name, Column(name, kind or t.VOID)) for name, kind in columns]
+
+    def _output_name(self, item: s.Item) -> str:
+        if item.alias is not None:
+            return item.alias
+        if isinstance(item.expression, s.Name):
+            return item.expression.parts[-1]
+        if isinstance(item.expression, s.FieldOf):
+            return item.expression.name
+        span = item.expression.span
+        return self._sql[span.start : span.end]
+
+    def _refuse_repeated(self, names: list[str], items: tuple[s.Item, ...]) -> None:
+        seen: set[str] = set()
+        for name in names:
+            if name.lower() in seen:
+                span = Span(items[0].expression.span.start, items[-1].expression.span.end)
+                self._fail(f'two outputs are called "{name}"', span, "give one of them another name with AS")
+            seen.add(name.lower())
+
+    def _name(self, node: s.Name) -> Expression:
+        column, rest = self._column(node)
+        for name in rest:
+            column = table.field(column, name)
+        return column
+
+    def _column(self, node: s.Name) -> tuple[Expression, tuple[str, ...]]:
+        """The column that a dotted name starts with, and the fields that follow."""
+        spelling = self._stream.spelling
+        if len(node.parts) > 1 and node.parts[0].lower() in self._qualifiers and node.parts[1].lower() in spelling:
+            name, rest = node.parts[1], node.parts[2:]
+        else:
+            name, rest = node.parts[0], node.parts[1:]
+        spelled = spelling.get(name.lower())
+        if spelled is None:
+            self._unknown_column(name, node)
+        kind = self._stream.types.get(spelled)
+        if kind is None:
+            arrow = self._stream.schema.field(spelled).type
+            self._fail(f'column "{spelled}" has the type {arrow}, which Spark SQL does not have', node.span)
+        return Column(spelled, kind), rest
+
+    def _unknown_column(self, name: str, node: s.Name) -> None:
+        if len(node.parts) == 1 and name.lower() in refused.FUNCTIONS:
+            self._refuse(refused.FUNCTIONS[name.lower()], node.span)
+        if len(node.parts) > 1 and name.lower() in self._qualifiers:
+            name = node.parts[1]
+        hint = _did_you_mean(name, self._stream.schema.names)
+        columns = self._stream.schema.names
+        listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
+        message = f'stream "{self._stream.name}" has no column "{name}"'
+        self._fail(message, node.span, hint or f"its columns are {listed}")
+
+    def _constant(self, node: s.Constant) -> Expression:
+        number = self._parameters.get(node.span.start)
+        if number is not None:
+            return Parameter(node.value, node.type, number)
+        return Literal(node.value, node.type)
+
+    def _timed(self, node: s.Timed) -> Expression:
+        kind = _TIMED[node.word]
+        if kind == t.TIMESTAMP_NTZ or node.word != "TIMESTAMP":
+            target = kind
+        else:
+            target = t.TIMESTAMP
+        text = Literal(node.text, t.STRING)
+        value = fold.fold(Call("cast", (text,), target), self._context.time_zone)
+        if value.value is None:
+            example = {"DATE": "DATE'2026-01-31'"}.get(node.word, f"{node.word}'2026-01-31 12:00:00'")
+            self._fail(f"{node.text!r} is not a {str(target)}", node.span, f"write it as {example}")
+        return value
+
+    def _interval(self, node: s.Interval) -> Expression:
+        if node.days_only:
+            return DayInterval(node.amount, node.type)
+        return Literal(node.amount, node.type)
+
+    def _operator(self, node: s.Operator) -> Expression:
+        name = node.name
+        if name in ("and", "or"):
+            parts = tuple(comparison.condition(self.expression(part), name.upper()) for part in node.operands)
+            return comparison.conjunction(parts) if name == "and" else comparison.disjunction(parts)
+        operands = tuple(self.expression(operand) for operand in node.operands)
+        if name in _COMPARISON:
+            return comparison.compare(name, operands[0], operands[1], self._context)
+        if name in _ARITHMETIC:
+            return arithmetic(name, operands[0], operands[1], self._context)
+        return _OTHER_OPERATORS[name](operands, self._context)
+
+    def _pattern(self, node: s.Pattern) -> Expression:
+        operand = self.expression(node.operand)
+        make = table.like if node.word == "like" else table.ilike
+        parts = tuple(make(operand, self.expression(pattern), node.escape) for pattern in node.patterns)
+        return comparison.conjunction(parts) if node.quantifier == "all" else comparison.disjunction(parts)
+
+    def _apply(self, node: s.Apply) -> Expression:
+        name = node.name.lower()
+        function = table.FUNCTIONS.get(name)
+        if function is None:
+            return self._unknown_function(name, node)
+        count = len(node.arguments)
+        if not function.least <= count <= function.most:
+            self._fail(f"{function.name} is called as {function.signature}, not with {_arguments(count)}", node.span)
+        arguments = tuple(self.expression(argument) for argument in node.arguments)
+        return function.build(arguments, self._context)
+
+    def _unknown_function(self, name: str, node: s.Apply) -> Expression:
+        if name in refused.FUNCTIONS:
+            self._refuse(refused.FUNCTIONS[name], node.name_span)
+        arguments = tuple(self.expression(argument) for argument in node.arguments)
+        kind = self._resolver(name, [a.type for a in arguments]) if self._resolver is not None else None
+        if kind is None:
+            hint = _did_you_mean(name, table.FUNCTIONS) or "docs/sql.md lists the accepted functions"
+            self._fail(f'function "{node.name}" is not known', node.name_span, hint)
+        return Call(EXTERNAL + name, arguments, kind)
+
+    def _cast(self, node: s.CastTo) -> Expression:
+        return explicit_cast(self.expression(node.operand), node.type, lenient=node.lenient)
+
+    def _case(self, node: s.Case) -> Expression:
+        operand = None if node.operand is None else self.expression(node.operand)
+        branches: list[tuple[Expression, Expression]] = []
+        for test, value in node.branches:
+            bound = self.expression(test)
+            if operand is not None:
+                bound = comparison.compare("eq", operand, bound, self._context)
+            branches.append((bound, self.expression(value)))
+        otherwise = None if node.otherwise is None else self.expression(node.otherwise)
+        return table.case(tuple(branches), otherwise)
+
+    def _subscript(self, node: s.Subscript) -> Expression:
+        return table.element(self.expression(node.base), self.expression(node.key))
+
+    def _field_of(self, node: s.FieldOf) -> Expression:
+        return table.field(self.expression(node.base), node.name)
+
+    def _refuse(self, reason: refused.Refusal, span: Span) -> None:
+        name = self._sql[span.start : span.end]
+        self._fail(f"{name}: {reason.message}", span, reason.instead)
+
+    def _fail(self, message: str, span: Span, hint: str | None = None) -> None:
+        raise QueryError(message, sql=self._sql, span=span, hint=hint)
+
+
+def _arguments(count: int) -> str:
+    return "one argument" if count == 1 else f"{count} arguments" if count else "no argument"
+
+
+def _culprit(node: s.Node, argument: int | None) -> Span:
+    """The place of the argument that does not fit, else of the whole operation."""
+    if argument is None:
+        return node.span
+    if isinstance(node, s.Apply):
+        parts: tuple[s.Node, ...] = node.arguments
+    elif isinstance(node, s.Operator):
+        parts = node.operands
+    elif isinstance(node, s.Pattern):
+        parts = (node.operand, *node.patterns)
+    elif isinstance(node, s.Subscript):
+        parts = (node.base, node.key)
+    else:
+        parts = ()
+    return parts[argument].span if argument < len(parts) else node.span
+
+
+def _is(value: Literal) -> Callable[[tuple[Expression, ...], Context], Expression]:
+    return lambda a, c: comparison.compare("null_safe_eq", comparison.condition(a[0], "IS"), value, c)
+
+
+_OTHER_OPERATORS: Final[dict[str, Callable[[tuple[Expression, ...], Context], Expression]]] = {
+    "ne": lambda a, c: comparison.negation(comparison.compare("eq", a[0], a[1], c)),
+    "not": lambda a, c: comparison.negation(comparison.condition(a[0], "NOT")),
+    "neg": lambda a, c: negate(a[0]),
+    "pos": lambda a, c: signed(a[0], '"+"'),
+    "concat": texts.concat,
+    "between": lambda a, c: comparison.between(a[0], a[1], a[2], c),
+    "in": lambda a, c: comparison.member(a[0], a[1:]),
+    "rlike": lambda a, c: table.rlike(a[0], a[1], c),
+    "is_null": lambda a, c: Call("is_null", a, t.BOOLEAN),
+    "is_unknown": lambda a, c: Call("is_null", (comparison.condition(a[0], "IS UNKNOWN"),), t.BOOLEAN),
+    "is_true": _is(comparison.TRUE),
+    "is_false": _is(comparison.FALSE),
+}

@@ -1,0 +1,213 @@
+"""Bound expressions back to Spark SQL text, for people to read and for Spark to judge.
+
+With `try_forms` an operation that fails for a tuple gives NULL in Spark too, as it does here:
+
+    add(a, b)     (a + b)      try_add(a, b)
+    cast(s)       CAST(...)    try_cast(...)
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Final
+
+from eddyline.functions.operations import OPERATIONS
+from eddyline.model import types as t
+from eddyline.model.expression import Call, Column, Expression, Literal
+from eddyline.sql.bind import EXTERNAL
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_MICROS_PER_DAY: Final = 86_400_000_000
+_LONG_MIN: Final = "(-9223372036854775807L - 1L)"
+
+
+def render(expression: Expression, *, try_forms: bool = False) -> str:
+    """Spark SQL text of an expression, fully parenthesised.
+
+    >>> from eddyline.model.types import INT
+    >>> a = Column("a", INT)
+    >>> render(Call("add", (a, Literal(1, INT)), INT)), render(Call("add", (a, a), INT), try_forms=True)
+    ('(a + 1)', 'try_add(a, a)')
+    """
+    if isinstance(expression, Literal):
+        return literal(expression.value, expression.type)
+    if isinstance(expression, Column):
+        return name(expression.name)
+    assert isinstance(expression, Call), "expressions are columns, constants and calls"
+    arguments = [render(argument, try_forms=try_forms) for argument in expression.arguments]
+    special = _SPECIAL.get(expression.function)
+    if special is not None:
+        return special(expression, arguments, try_forms)
+    if expression.function.startswith(EXTERNAL):
+        return f"{expression.function.removeprefix(EXTERNAL)}({', '.join(arguments)})"
+    operation = OPERATIONS[expression.function]
+    template = operation.sql if operation.try_sql is None or not try_forms else operation.try_sql
+    return _fill(template, arguments, expression.type)
+
+
+def _fill(template: str, arguments: list[str], kind: t.DataType) -> str:
+    filled = template.replace("{*}", "\0").replace("{1*}", "\1").replace("{type}", str(kind).upper())
+    filled = filled.format(*arguments)
+    return filled.replace("\0", ", ".join(arguments)).replace("\1", ", ".join(arguments[1:]))
+
+
+def name(spelling: str) -> str:
+    """A column name, quoted where it has to be.
+
+    >>> name("price"), name("Event ID")
+    ('price', '`Event ID`')
+    """
+    plain = spelling.isidentifier() and spelling.isascii() and spelling.upper() not in _RESERVED
+    return spelling if plain else "`" + spelling.replace("`", "``") + "`"
+
+
+_RESERVED: Final = frozenset(
+    "AND ANTI BETWEEN CASE CAST CROSS DISTINCT DIV ELSE END EXCEPT FALSE FROM FULL ILIKE IN INNER INTERSECT INTERVAL IS "
+    "JOIN LEFT LIKE MINUS NATURAL NOT NULL ON OR RIGHT RLIKE SELECT SEMI THEN TRUE UNION USING WHEN WHERE".split()
+)
+
+
+def literal(value: object, kind: t.DataType) -> str:
+    """A constant of a type."""
+    if value is None:
+        return "NULL" if kind == t.VOID else f"CAST(NULL AS {str(kind).upper()})"
+    if isinstance(kind, t.DecimalType):
+        assert isinstance(value, Decimal), "decimal constants hold decimals"
+        return f"CAST('{value:f}' AS {str(kind).upper()})"
+    return _LITERALS[kind](value)
+
+
+def _text(value: object) -> str:
+    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return "'" + escaped.replace("\t", "\\t").replace("\0", "\\0") + "'"
+
+
+def _double(value: object) -> str:
+    assert isinstance(value, float), "double constants hold floats"
+    if math.isfinite(value):
+        return f"{value!r}D"
+    return "CAST('" + ("NaN" if value != value else "Infinity" if value > 0 else "-Infinity") + "' AS DOUBLE)"
+
+
+def _float(value: object) -> str:
+    assert isinstance(value, float), "float constants hold floats"
+    text = repr(value) if math.isfinite(value) else "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    return f"CAST('{text}' AS FLOAT)"
+
+
+def _long(value: object) -> str:
+    return _LONG_MIN if value == t.RANGE[t.LONG][0] else f"{value}L"
+
+
+def _date(value: object) -> str:
+    assert isinstance(value, int), "dates are held in days"
+    if 1 <= value + _EPOCH <= datetime.date.max.toordinal():
+        return f"DATE'{datetime.date.fromordinal(value + _EPOCH).isoformat()}'"
+    return f"date_from_unix_date({value})"
+
+
+def _moment(value: int) -> str | None:
+    """Date and time of day of microseconds since 1970; None outside of the years 1 to 9999."""
+    days, micros = divmod(value, _MICROS_PER_DAY)
+    if not 1 <= days + _EPOCH <= datetime.date.max.toordinal():
+        return None
+    seconds, fraction = divmod(micros, 1_000_000)
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    tail = f".{fraction:06}".rstrip("0") if fraction else ""
+    return f"{datetime.date.fromordinal(days + _EPOCH).isoformat()} {clock}{tail}"
+
+
+def _timestamp(value: object) -> str:
+    assert isinstance(value, int), "timestamps are held in microseconds"
+    moment = _moment(value)
+    return f"timestamp_micros({_long(value)})" if moment is None else f"TIMESTAMP'{moment}Z'"
+
+
+def _timestamp_ntz(value: object) -> str:
+    assert isinstance(value, int), "timestamps are held in microseconds"
+    moment = _moment(value)
+    if moment is None:  # exact in every session time zone: the wall clock of UTC
+        return f"to_timestamp_ntz(from_utc_timestamp(timestamp_micros({_long(value)}), 'UTC'))"
+    return f"TIMESTAMP_NTZ'{moment}'"
+
+
+def _day_time(value: object) -> str:
+    assert isinstance(value, int), "intervals are held in microseconds"
+    days, micros = divmod(abs(value), _MICROS_PER_DAY)
+    seconds, fraction = divmod(micros, 1_000_000)
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{fraction:06}"
+    return f"INTERVAL '{'-' if value < 0 else ''}{days} {clock}' DAY TO SECOND"
+
+
+def _year_month(value: object) -> str:
+    assert isinstance(value, int), "intervals are held in months"
+    years, months = divmod(abs(value), 12)
+    return f"INTERVAL '{'-' if value < 0 else ''}{years}-{months}' YEAR TO MONTH"
+
+
+_LITERALS: Final[dict[t.DataType, Callable[[object], str]]] = {
+    t.BOOLEAN: lambda value: str(value).upper(),
+    t.BYTE: lambda value: f"{value}Y",
+    t.SHORT: lambda value: f"{value}S",
+    t.INT: str,
+    t.LONG: _long,
+    t.FLOAT: _float,
+    t.DOUBLE: _double,
+    t.STRING: _text,
+    t.BINARY: lambda value: f"X'{value.hex()}'" if isinstance(value, bytes) else "",
+    t.DATE: _date,
+    t.TIMESTAMP: _timestamp,
+    t.TIMESTAMP_NTZ: _timestamp_ntz,
+    t.DAY_TIME: _day_time,
+    t.YEAR_MONTH: _year_month,
+}
+
+Special = Callable[[Call, list[str], bool], str]
+
+
+def _case(_: Call, arguments: list[str], try_forms: bool) -> str:
+    pairs = zip(arguments[0::2], arguments[1::2], strict=False)
+    text = " ".join(f"WHEN {test} THEN {value}" for test, value in pairs)
+    otherwise = f" ELSE {arguments[-1]}" if len(arguments) % 2 else ""
+    return f"(CASE {text}{otherwise} END)"
+
+
+def _field(call: Call, arguments: list[str], try_forms: bool) -> str:
+    key = call.arguments[1]
+    assert isinstance(key, Literal), "fields are named by constants"
+    return f"{arguments[0]}.{name(str(key.value))}"
+
+
+def _negated(call: Call, arguments: list[str], try_forms: bool) -> str:
+    if try_forms and t.is_integral(call.type):
+        return f"try_subtract(CAST(0 AS {str(call.type).upper()}), {arguments[0]})"
+    return f"(- {arguments[0]})"
+
+
+def _absolute(call: Call, arguments: list[str], try_forms: bool) -> str:
+    if try_forms and t.is_integral(call.type):
+        smallest = literal(t.RANGE[call.type][0], call.type)
+        return f"(CASE WHEN {arguments[0]} = {smallest} THEN NULL ELSE abs({arguments[0]}) END)"
+    return f"abs({arguments[0]})"
+
+
+def _rounded(call: Call, arguments: list[str], try_forms: bool) -> str:
+    plain = f"round({arguments[0]}, {arguments[1]})"
+    if try_forms and t.is_integral(call.type):
+        wide = f"round(CAST({arguments[0]} AS DECIMAL(38,0)), {arguments[1]})"
+        return f"try_cast({wide} AS {str(call.type).upper()})"
+    return plain
+
+
+_SPECIAL: Final[dict[str, Special]] = {
+    "and": lambda call, arguments, _: "(" + " AND ".join(arguments) + ")",
+    "or": lambda call, arguments, _: "(" + " OR ".join(arguments) + ")",
+    "case": _case,
+    "get_field": _field,
+    "neg": _negated,
+    "abs": _absolute,
+    "round": _rounded,
+}

@@ -1,0 +1,35 @@
+"""Random queries: a seed gives a statement over the stream `everything`, as a tree and as text."""
+
+from __future__ import annotations
+
+import random
+
+from eddyline.testing.combinators import Grammar, Maker
+from eddyline.testing.grammar import GRAMMAR
+from eddyline.testing.tree import Node, Statement
+
+_ALIASES = ("", "", "e", "Q")
+_OUTPUTS = ("boolean", "small", "long", "fraction", "decimal", "text", "date", "timestamp", "wall clock", "binary")
+
+
+def statement(
+    seed: int, *, size: int = 14, wild: float = 0.0, grammar: Grammar = GRAMMAR, stream: str = "everything"
+) -> Statement:
+    """The random statement of a seed; at most about `size` nodes in its condition.
+
+    >>> from eddyline.testing.text import statement_text
+    >>> statement_text(statement(3)) == statement_text(statement(3))
+    True
+    """
+    random_ = random.Random(f"{seed}/{size}/{wild}")
+    maker = Maker(grammar, random_, wild=wild)
+    where = maker.make("boolean", random_.randint(2, size))
+    outputs = _outputs(maker, random_) if random_.random() < 0.4 else ()
+    style = None if random_.random() < 0.4 else seed
+    return Statement(where, outputs, random_.choice(_ALIASES), style, stream)
+
+
+def _outputs(maker: Maker, random_: random.Random) -> tuple[tuple[Node, str], ...]:
+    families = [f for f in _OUTPUTS if f in maker.grammar.leaves]
+    count = random_.randint(1, 3)
+    return tuple((maker.make(random_.choice(families), random_.randint(1, 5)), f"o{i}") for i in range(count))

@@ -1,0 +1,59 @@
+"""What all tests share: one Spark session a process, hypothesis profiles, marks that follow from fixtures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parent.parent
+
+# default: the same examples in every run, so that a red build is red again; explore: HYPOTHESIS_PROFILE=explore
+settings.register_profile(
+    "default", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "explore", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+SPARK_SETTINGS = {
+    "spark.sql.ansi.enabled": True,
+    "spark.sql.shuffle.partitions": 1,
+    "spark.default.parallelism": 1,
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": False,
+    # tests are many short jobs: a light collector and the quick compiler beat what suits a server
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what uses the session as `spark`, and keep all of that in one process when tests run in parallel."""
+    if "spark" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.spark)
+    if item.get_closest_marker("spark"):
+        item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A small Spark session, shared by all tests of this process: leave its settings as you find them."""
+    pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
+    from eddyline.spark import session
+
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))  # functions of test modules travel to the workers by name
+        running = session(
+            "eddyline-tests", cores=1, config={**SPARK_SETTINGS, "spark.sql.warehouse.dir": str(warehouse)}
+        )
+    yield running
+    running.stop()

@@ -1,0 +1,156 @@
+"""Spark as the judge: values of very many expressions over one batch, with those named that Spark refuses or fails on.
+
+All expressions are columns of a few SELECTs. Spark's errors say where in the text they arose, so one look finds the
+culprit; it is set aside and the rest is asked again. Without generated code a SELECT of 100 columns takes 0.1 s
+instead of 0.7 s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+CHUNK = 60
+_LOCAL = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+_PLACE = re.compile(r"line (\d+),? pos(?:ition)? (\d+)")
+
+
+@dataclass(frozen=True)
+class Values:
+    """What an expression gives for every row, and Spark's name of its type."""
+
+    type: str
+    array: pa.ChunkedArray
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Spark does not accept the text."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Spark accepts the text but fails on some row."""
+
+    reason: str
+
+
+Verdict = Values | Refused | Failed
+
+
+@contextmanager
+def settings(spark: SparkSession, **values: str) -> Iterator[None]:
+    """Settings of the session for a while; two underscores stand for a dot."""
+    names = {name.replace("__", "."): value for name, value in values.items()}
+    before = {name: spark.conf.get(name, None) for name in names}
+    for name, value in names.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)
+
+
+def judge(
+    spark: SparkSession,
+    batch: pa.RecordBatch,
+    expressions: Sequence[str],
+    *,
+    stream: str = "everything",
+    alias: str = "",
+    time_zone: str = "UTC",
+    codegen: bool = False,
+) -> list[Verdict]:
+    """What Spark says about every expression over the rows of the batch."""
+    verdicts: list[Verdict] = []
+    mode = "CODEGEN_ONLY" if codegen else "NO_CODEGEN"
+    with settings(
+        spark,
+        spark__sql__session__timeZone=time_zone,
+        spark__sql__codegen__wholeStage=str(codegen).lower(),
+        spark__sql__codegen__factoryMode=mode,
+        spark__sql__optimizer__excludedRules=_LOCAL,
+    ):
+        frame = spark.createDataFrame(pa.Table.from_batches([batch]))
+        frame.createOrReplaceTempView(stream)
+        source = f"{stream} {alias}"
+        for start in range(0, len(expressions), CHUNK):
+            verdicts += _chunk(spark, list(expressions[start : start + CHUNK]), source)
+    return verdicts
+
+
+def _chunk(spark: SparkSession, expressions: list[str], source: str) -> list[Verdict]:
+    verdicts: list[Verdict | None] = [None] * len(expressions)
+    left = list(range(len(expressions)))
+    while left:
+        text, starts = _select([expressions[i] for i in left], source)
+        try:
+            frame = spark.sql(text)
+            failed: type[Refused] | type[Failed] = Failed
+            types = [field.dataType.simpleString() for field in frame.schema.fields]
+            table = frame.toArrow()
+        except PySparkException as error:
+            failed = Refused if "frame" not in locals() or frame is None else Failed
+            place = _place(error, text)
+            if len(left) == 1:
+                verdicts[left[0]] = failed(_reason(error))
+                break
+            if place is None or place < starts[0]:
+                middle = len(left) // 2
+                for half in (left[:middle], left[middle:]):
+                    for i, verdict in zip(half, _chunk(spark, [expressions[i] for i in half], source), strict=True):
+                        verdicts[i] = verdict
+                break
+            culprit = max(k for k, start in enumerate(starts) if start <= place)
+            verdicts[left.pop(culprit)] = failed(_reason(error))
+            continue
+        finally:
+            frame = None
+        for position, i in enumerate(left):
+            verdicts[i] = Values(types[position], table.column(position))
+        break
+    assert all(verdict is not None for verdict in verdicts), "every expression has a verdict"
+    return verdicts  # type: ignore[return-value]
+
+
+def _select(expressions: list[str], source: str) -> tuple[str, list[int]]:
+    """The SELECT and where in it each expression starts."""
+    text, starts = "SELECT ", []
+    for i, expression in enumerate(expressions):
+        starts.append(len(text))
+        text += f"({expression}\n) AS c{i}{',' if i + 1 < len(expressions) else ''} "
+    return text + f"FROM {source}", starts
+
+
+def _place(error: PySparkException, text: str) -> int | None:
+    """Offset of what went wrong."""
+    contexts = error.getQueryContext() or []
+    for context in contexts:
+        try:
+            if context.startIndex() >= 0:
+                return int(context.startIndex())
+        except PySparkException:
+            continue
+    if found := _PLACE.search(str(error)):
+        line, column = int(found[1]), int(found[2])
+        lines = text.split("\n")
+        if line <= len(lines):
+            return sum(len(piece) + 1 for piece in lines[: line - 1]) + column
+    return None
+
+
+def _reason(error: PySparkException) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__
