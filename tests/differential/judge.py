@@ -14,7 +14,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+
+from eddyline.model.catalog import Stream
 
 CHUNK = 60
 _LOCAL = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
@@ -63,6 +65,12 @@ def settings(spark: SparkSession, **values: str) -> Iterator[None]:
                 spark.conf.set(name, old)
 
 
+def load(spark: SparkSession, batch: pa.RecordBatch) -> DataFrame:
+    """The batch as a DataFrame; without a schema Spark would take wall clocks for timestamps."""
+    schema = ", ".join(f"`{name}` {kind}" for name, kind in Stream("rows", batch.schema).types.items())
+    return spark.createDataFrame(pa.Table.from_batches([batch]), schema=schema)
+
+
 def judge(
     spark: SparkSession,
     batch: pa.RecordBatch,
@@ -83,8 +91,7 @@ def judge(
         spark__sql__codegen__factoryMode=mode,
         spark__sql__optimizer__excludedRules=_LOCAL,
     ):
-        frame = spark.createDataFrame(pa.Table.from_batches([batch]))
-        frame.createOrReplaceTempView(stream)
+        load(spark, batch).createOrReplaceTempView(stream)
         source = f"{stream} {alias}"
         for start in range(0, len(expressions), CHUNK):
             verdicts += _chunk(spark, list(expressions[start : start + CHUNK]), source)
@@ -110,7 +117,9 @@ def _chunk(spark: SparkSession, expressions: list[str], source: str) -> list[Ver
             if place is None or place < starts[0]:
                 middle = len(left) // 2
                 for half in (left[:middle], left[middle:]):
-                    for i, verdict in zip(half, _chunk(spark, [expressions[i] for i in half], source), strict=True):
+                    for i, verdict in zip(
+                        half, _chunk(spark, [expressions[i] for i in half], source), strict=True
+                    ):
                         verdicts[i] = verdict
                 break
             culprit = max(k for k, start in enumerate(starts) if start <= place)

@@ -32,9 +32,9 @@ def arithmetic(operation: str, left: Expression, right: Expression, context: Con
     if temporal is not None:
         return temporal
     left, right = _numbers(operation, left, right)
-    if isinstance(left.type, t.DecimalType) or isinstance(right.type, t.DecimalType):
-        if not (t.is_fractional(left.type) or t.is_fractional(right.type)):
-            return _decimal(operation, _to_decimal(left, context), _to_decimal(right, context))
+    kinds = (left.type, right.type)
+    if any(isinstance(kind, t.DecimalType) for kind in kinds) and not any(map(t.is_fractional, kinds)):
+        return _decimal(operation, _to_decimal(left, context), _to_decimal(right, context))
     kind = common_type(left.type, right.type)
     assert kind is not None, "two numeric types always have a common one"
     if operation == "div":
@@ -68,7 +68,8 @@ def _numbers(operation: str, left: Expression, right: Expression) -> tuple[Expre
 
 def _mismatch(operation: str, left: Expression, right: Expression) -> TypeMismatch:
     return TypeMismatch(
-        f'"{SYMBOLS[operation]}" cannot take {left.type} and {right.type}', hint="cast one side to what you mean"
+        f'"{SYMBOLS[operation]}" cannot take {left.type} and {right.type}',
+        hint="cast one side to what you mean",
     )
 
 
@@ -92,7 +93,9 @@ def _to_decimal(operand: Expression, context: Context) -> Expression:
 
 
 def _decimal(operation: str, left: Expression, right: Expression) -> Expression:
-    assert isinstance(left.type, t.DecimalType) and isinstance(right.type, t.DecimalType), "decimals on both sides"
+    assert isinstance(left.type, t.DecimalType) and isinstance(right.type, t.DecimalType), (
+        "decimals on both sides"
+    )
     kind = t.LONG if operation == "int_div" else decimal_result(operation, left.type, right.type)
     return Call(operation, (left, right), kind)
 

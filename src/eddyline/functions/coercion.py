@@ -1,14 +1,14 @@
 """Which types meet, and in which common type: Spark 4's rules in ANSI mode.
 
-    left        right            common
-    int         bigint           bigint            the wider integral type
-    int         float            double            a float cannot hold every int
-    bigint      decimal(10,2)    decimal(22,2)     digits before and after the point kept
-    decimal     double           double
-    string      int              bigint            text is read as a number
-    string      decimal          double
-    string      date             date
-    date        timestamp        timestamp
+left        right            common
+int         bigint           bigint            the wider integral type
+int         float            double            a float cannot hold every int
+bigint      decimal(10,2)    decimal(22,2)     digits before and after the point kept
+decimal     double           double
+string      int              bigint            text is read as a number
+string      decimal          double
+string      date             date
+date        timestamp        timestamp
 """
 
 from __future__ import annotations
@@ -121,7 +121,9 @@ def _common_nested(a: t.DataType, b: t.DataType, promote_strings: bool) -> t.Dat
             common_type(x, y, promote_strings=promote_strings)
             for (_, x), (_, y) in zip(a.fields, b.fields, strict=True)
         ]
-        fields = tuple((name, kind) for (name, _), kind in zip(a.fields, kinds, strict=True) if kind is not None)
+        fields = tuple(
+            (name, kind) for (name, _), kind in zip(a.fields, kinds, strict=True) if kind is not None
+        )
         return t.StructType(fields) if len(fields) == len(kinds) else None
     return None
 
@@ -148,12 +150,16 @@ def cast(expression: Expression, kind: t.DataType) -> Expression:
     return Call("cast", (expression,), kind)
 
 
-def to_common(arguments: tuple[Expression, ...], what: str, *, promote_strings: bool = True) -> tuple[Expression, ...]:
+def to_common(
+    arguments: tuple[Expression, ...], what: str, *, promote_strings: bool = True
+) -> tuple[Expression, ...]:
     """All arguments cast to their common type, or a `TypeMismatch` that names their types."""
     kind = common_of_all((a.type for a in arguments), promote_strings=promote_strings)
     if kind is None:
         names = ", ".join(str(kind) for kind in dict.fromkeys(a.type for a in arguments))
-        raise TypeMismatch(f"{what} cannot bring together the types {names}", hint="write the cast that you mean")
+        raise TypeMismatch(
+            f"{what} cannot bring together the types {names}", hint="write the cast that you mean"
+        )
     return tuple(cast(a, kind) for a in arguments)
 
 

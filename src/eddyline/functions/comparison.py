@@ -53,7 +53,9 @@ def _is_whole_against_decimal(left: Expression, right: Expression) -> bool:
     )
 
 
-def _whole_against_decimal(operation: str, whole: Expression, bound: Expression, context: Context) -> Expression:
+def _whole_against_decimal(
+    operation: str, whole: Expression, bound: Expression, context: Context
+) -> Expression:
     """`int_column > 2.5`: Spark compares with the whole number beside the decimal constant.
 
     A constant beyond bigint makes the comparison a plain true or false in Spark, even where the column is NULL.

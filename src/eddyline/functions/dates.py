@@ -57,7 +57,9 @@ def _format(expression: Expression, what: str, context: Context) -> Literal | No
         raise TypeMismatch(f"{what} wants a format in quotes as argument 2", argument=1)
     reason = time_formats.check(pattern)
     if reason is not None:
-        raise TypeMismatch(f"{what} format {pattern!r}: {reason}", hint="for example 'yyyy-MM-dd HH:mm:ss'", argument=1)
+        raise TypeMismatch(
+            f"{what} format {pattern!r}: {reason}", hint="for example 'yyyy-MM-dd HH:mm:ss'", argument=1
+        )
     return Literal(pattern, t.STRING)
 
 

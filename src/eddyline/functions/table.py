@@ -1,8 +1,8 @@
 """The accepted functions, one row each: name, arguments, and how a call becomes canonical operations.
 
-    lower(name)          name STRING                 ->  lower(name)
-    nvl(a, b)            a INT, b DECIMAL(2,1)       ->  coalesce(cast(a AS DECIMAL(11,1)), cast(b AS ...))
-    year(happened)       happened TIMESTAMP          ->  year(cast(happened AS DATE))
+lower(name)          name STRING                 ->  lower(name)
+nvl(a, b)            a INT, b DECIMAL(2,1)       ->  coalesce(cast(a AS DECIMAL(11,1)), cast(b AS ...))
+year(happened)       happened TIMESTAMP          ->  year(cast(happened AS DATE))
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from eddyline.functions import dates, java_regex, texts
 from eddyline.functions.arithmetic import negate, signed
 from eddyline.functions.casts import explicit_cast
 from eddyline.functions.coercion import TypeMismatch, adjusted, cast, implicit, to_common
-from eddyline.functions.comparison import UNKNOWN, between, compare, condition, conjunction, disjunction, negation
+from eddyline.functions.comparison import (
+    UNKNOWN,
+    between,
+    compare,
+    condition,
+    conjunction,
+    disjunction,
+    negation,
+)
 from eddyline.functions.context import Context
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression, Literal
@@ -107,7 +115,9 @@ def case(branches: tuple[tuple[Expression, Expression], ...], otherwise: Express
     """CASE WHEN ... THEN ... [ELSE ...] END, all results in one type."""
     for test, _ in branches:
         if test.type != t.BOOLEAN:
-            raise TypeMismatch(f"CASE WHEN wants a condition, not {test.type}", hint="compare it with something")
+            raise TypeMismatch(
+                f"CASE WHEN wants a condition, not {test.type}", hint="compare it with something"
+            )
     results = [value for _, value in branches] + ([] if otherwise is None else [otherwise])
     values = to_common(tuple(results), "CASE")
     arguments = [part for (test, _), value in zip(branches, values, strict=False) for part in (test, value)]
@@ -148,7 +158,9 @@ def _size(a: Arguments, _: Context) -> Expression:
     if a[0].type == t.VOID:
         return Literal(None, t.INT)
     if not isinstance(a[0].type, t.ArrayType | t.MapType):
-        raise TypeMismatch(f"size wants an array or a map, not {a[0].type}", hint="length() measures text", argument=0)
+        raise TypeMismatch(
+            f"size wants an array or a map, not {a[0].type}", hint="length() measures text", argument=0
+        )
     return Call("size", a, t.INT)
 
 
@@ -186,7 +198,11 @@ def element(base: Expression, key: Expression) -> Expression:
     if isinstance(base.type, t.ArrayType):
         if not (t.is_integral(key.type) or key.type == t.VOID):
             raise TypeMismatch(f"an array is indexed by a whole number, not {key.type}", argument=1)
-        return Call("element", (base, cast(key, t.LONG) if key.type == t.LONG else cast(key, t.INT)), base.type.element)
+        return Call(
+            "element",
+            (base, cast(key, t.LONG) if key.type == t.LONG else cast(key, t.INT)),
+            base.type.element,
+        )
     if isinstance(base.type, t.MapType):
         return Call("map_value", (base, implicit(key, base.type.key, "a map", 1)), base.type.value)
     if isinstance(base.type, t.StructType) and isinstance(key, Literal) and key.type == t.STRING:
@@ -199,7 +215,9 @@ def field(base: Expression, name: str) -> Expression:
     if isinstance(base.type, t.MapType):
         return element(base, Literal(name, t.STRING))
     if not isinstance(base.type, t.StructType):
-        raise TypeMismatch(f'"{name}" cannot be taken out of {base.type}', hint="only structs and maps have fields")
+        raise TypeMismatch(
+            f'"{name}" cannot be taken out of {base.type}', hint="only structs and maps have fields"
+        )
     found = [(spelling, kind) for spelling, kind in base.type.fields if spelling.lower() == name.lower()]
     if len(found) != 1:
         known = ", ".join(f'"{spelling}"' for spelling, _ in base.type.fields)
@@ -241,13 +259,13 @@ _ROWS: Final = (
     ("if", "if(condition, then, otherwise)", 3, 3, _if, "choice"),
     ("isnull", "isnull(a)", 1, 1, lambda a, _: Call("is_null", a, t.BOOLEAN), "conditions"),
     ("isnotnull", "isnotnull(a)", 1, 1, lambda a, _: negation(Call("is_null", a, t.BOOLEAN)), "conditions"),
-    ("between", "between(a, low, high)", 3, 3, lambda a, c: between(*a, c), "conditions"),
-    ("equal_null", "equal_null(a, b)", 2, 2, lambda a, c: compare("null_safe_eq", *a, c), "conditions"),
+    ("between", "between(a, low, high)", 3, 3, lambda a, c: between(a[0], a[1], a[2], c), "conditions"),
+    ("equal_null", "equal_null(a, b)", 2, 2, lambda a, c: compare("null_safe_eq", a[0], a[1], c), "conditions"),
     ("like", "like(text, pattern [, escape])", 2, 3, _like_function(like), "conditions"),
     ("ilike", "ilike(text, pattern [, escape])", 2, 3, _like_function(ilike), "conditions"),
-    ("rlike", "rlike(text, pattern)", 2, 2, lambda a, c: rlike(*a, c), "conditions"),
-    ("regexp", "regexp(text, pattern)", 2, 2, lambda a, c: rlike(*a, c), "conditions"),
-    ("regexp_like", "regexp_like(text, pattern)", 2, 2, lambda a, c: rlike(*a, c), "conditions"),
+    ("rlike", "rlike(text, pattern)", 2, 2, lambda a, c: rlike(a[0], a[1], c), "conditions"),
+    ("regexp", "regexp(text, pattern)", 2, 2, lambda a, c: rlike(a[0], a[1], c), "conditions"),
+    ("regexp_like", "regexp_like(text, pattern)", 2, 2, lambda a, c: rlike(a[0], a[1], c), "conditions"),
     *texts.ROWS,
     *dates.ROWS,
     ("array_contains", "array_contains(array, value)", 2, 2, _array_contains, "nested values"),

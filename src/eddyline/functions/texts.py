@@ -59,7 +59,7 @@ def _right(a: Arguments, _: Context) -> Expression:
 
 
 def concat(arguments: Arguments, context: Context) -> Expression:
-    """concat(...) and ||: arrays with arrays, binaries with binaries, everything else as text."""
+    """Joined values, as by `concat` and `||`: arrays with arrays, binaries with binaries, everything else as text."""
     if not arguments:
         return Literal("", t.STRING)
     if any(isinstance(a.type, t.ArrayType) for a in arguments):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from importlib import resources
+from io import BytesIO
 from typing import Any, Final, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -149,8 +150,8 @@ def find_zone(name: str) -> Zone | None:
     >>> find_zone("UTC+3").offsets.tolist(), find_zone("PST").name, find_zone("Europe/Nowhere")
     ([10800], 'America/Los_Angeles', None)
     """
-    name = re.sub(r"([+-])(\d):", r"\g<1>0\2:", name, count=1)
-    name = re.sub(r"([+-])(\d\d):(\d)\Z", r"\1\2:0\3", name, count=1)
+    name = re.sub(r"([+-])([0-9]):", r"\g<1>0\2:", name, count=1)
+    name = re.sub(r"([+-])([0-9]{2}):([0-9])\Z", r"\1\2:0\3", name, count=1)
     name = _SHORT.get(name, name)
     if name in ("Z", "UTC", "GMT", "UT"):
         return _fixed(name, 0)
@@ -184,17 +185,12 @@ def _regions() -> frozenset[str]:
 def _region(name: str) -> Zone:
     data = resources.files("tzdata.zoneinfo").joinpath(*name.split("/")).read_bytes()
     times, offsets = _transitions(data)
-    later_times, later_offsets = _rule_transitions(ZoneInfo.from_file(_file(data), name), times)
-    transitions, after = _distinct(offsets[0], times + later_times, offsets[1:] + later_offsets)
-    zone_offsets = np.array([offsets[0], *after], np.int64)
-    cyclic_from = _seconds(datetime(_FIRST_RULE_YEAR, 1, 1, tzinfo=UTC)) if later_times else None
-    return Zone(name, np.array(transitions, np.int64), zone_offsets, cyclic_from)
-
-
-def _file(data: bytes) -> Any:
-    import io
-
-    return io.BytesIO(data)
+    last = _EPOCH + timedelta(seconds=times[-1]) if times else _EPOCH
+    ruled_from = max(_FIRST_RULE_YEAR, last.year + 1)
+    later = _rule_transitions(ZoneInfo.from_file(BytesIO(data), name), last, ruled_from)
+    transitions, after = _distinct(offsets[0], [*zip(times, offsets[1:], strict=True), *later])
+    cyclic_from = _seconds(datetime(ruled_from, 1, 1, tzinfo=UTC)) if later else None
+    return Zone(name, np.array(transitions, np.int64), np.array([offsets[0], *after], np.int64), cyclic_from)
 
 
 def _transitions(data: bytes) -> tuple[list[int], list[int]]:
@@ -212,18 +208,10 @@ def _transitions(data: bytes) -> tuple[list[int], list[int]]:
     return times, [kinds[0], *(kinds[i] for i in index)]
 
 
-def _rule_transitions(zone: ZoneInfo, known: list[int]) -> tuple[list[int], list[int]]:
-    """Transitions of one cycle and a year by the rules at the end of the file, found by search within each year."""
-    last = known[-1] if known else None
-    times: list[int] = []
-    offsets: list[int] = []
-    first = _EPOCH + timedelta(seconds=last) if last is not None else datetime(_FIRST_RULE_YEAR, 1, 1, tzinfo=UTC)
-    for year in range(first.year, _FIRST_RULE_YEAR + 402):
-        for when, offset in _changes(zone, year):
-            if last is None or when > last:
-                times.append(when)
-                offsets.append(offset)
-    return times, offsets
+def _rule_transitions(zone: ZoneInfo, last: datetime, ruled_from: int) -> list[tuple[int, int]]:
+    """Transitions after the last recorded one by the rules at the end of the file, through one cycle and a year."""
+    changes = [change for year in range(last.year, ruled_from + 402) for change in _changes(zone, year)]
+    return [change for change in changes if change[0] > _seconds(last)]
 
 
 def _changes(zone: ZoneInfo, year: int) -> list[tuple[int, int]]:
@@ -250,14 +238,12 @@ def _seconds(moment: datetime) -> int:
     return int((moment - _EPOCH).total_seconds())
 
 
-def _distinct(first: int, times: list[int], offsets: list[int]) -> tuple[list[int], list[int]]:
+def _distinct(first: int, changes: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
     """Transitions that change the offset; others change only the name of the time."""
-    kept_times: list[int] = []
-    kept: list[int] = []
-    current = first
-    for time, offset in zip(times, offsets, strict=True):
-        if offset != current:
-            kept_times.append(time)
-            kept.append(offset)
-            current = offset
-    return kept_times, kept
+    times: list[int] = []
+    offsets = [first]
+    for time, offset in changes:
+        if offset != offsets[-1]:
+            times.append(time)
+            offsets.append(offset)
+    return times, offsets[1:]

@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from eddyline.errors import SchemaError
 from eddyline.model import types as t
+from eddyline.model.expression import Column
+from eddyline.model.query import Output
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ class Stream:
     def spelling(self) -> dict[str, str]:
         """Column names as the schema spells them, by their lower-case form."""
         return {name.lower(): name for name in self.schema.names}
+
+    @cached_property
+    def everything(self) -> tuple[Output, ...]:
+        """What `SELECT *` gives: every column under its own name."""
+        return tuple(Output(name, Column(name, self.types.get(name, t.VOID))) for name in self.schema.names)
 
 
 def _repeated(names: list[str]) -> str | None:

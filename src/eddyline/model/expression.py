@@ -16,6 +16,7 @@ from typing import Final
 from eddyline.model.types import DataType
 
 NAN: Final = math.nan
+_set = object.__setattr__  # the one way into an immutable object, for constructors
 
 
 class Expression:
@@ -36,18 +37,15 @@ class Expression:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
 
-    def _settle(self, **fields: object) -> None:
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
-
     def __getstate__(self) -> dict[str, object]:
         """Pickle without the hash: hashes of strings differ between processes."""
         names = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ())]
         return {name: getattr(self, name) for name in names if name != "_hash"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self._settle(**state)
-        self._settle(_hash=self._compute_hash())
+        for name, value in state.items():
+            _set(self, name, value)
+        _set(self, "_hash", self._compute_hash())
 
     def _compute_hash(self) -> int:
         raise AssertionError("every kind of expression says what it is hashed by")
@@ -60,8 +58,9 @@ class Literal(Expression):
     value: object
 
     def __init__(self, value: object, type: DataType) -> None:
-        self._settle(value=NAN if value != value else value, type=type)
-        self._settle(_hash=self._compute_hash())
+        _set(self, "value", NAN if value != value else value)
+        _set(self, "type", type)
+        _set(self, "_hash", self._compute_hash())
 
     @property
     def _key(self) -> object:
@@ -92,7 +91,7 @@ class Parameter(Literal):
     index: int
 
     def __init__(self, value: object, type: DataType, index: int) -> None:
-        self._settle(index=index)
+        _set(self, "index", index)
         super().__init__(value, type)
 
     @property
@@ -110,8 +109,9 @@ class Column(Expression):
     name: str
 
     def __init__(self, name: str, type: DataType) -> None:
-        self._settle(name=name, type=type)
-        self._settle(_hash=self._compute_hash())
+        _set(self, "name", name)
+        _set(self, "type", type)
+        _set(self, "_hash", self._compute_hash())
 
     def _compute_hash(self) -> int:
         return hash((self.name, self.type))
@@ -135,8 +135,10 @@ class Call(Expression):
     _arguments: tuple[Expression, ...]
 
     def __init__(self, function: str, arguments: tuple[Expression, ...], type: DataType) -> None:
-        self._settle(function=function, _arguments=arguments, type=type)
-        self._settle(_hash=self._compute_hash())
+        _set(self, "function", function)
+        _set(self, "_arguments", arguments)
+        _set(self, "type", type)
+        _set(self, "_hash", self._compute_hash())
 
     @property
     def arguments(self) -> tuple[Expression, ...]:

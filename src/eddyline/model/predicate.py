@@ -53,7 +53,9 @@ class And:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(other) is And and self._hash == other._hash and self.parts == other.parts)
+        return self is other or (
+            type(other) is And and self._hash == other._hash and self.parts == other.parts
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         return And, (self.parts,)
@@ -73,7 +75,9 @@ class Or:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(other) is Or and self._hash == other._hash and self.parts == other.parts)
+        return self is other or (
+            type(other) is Or and self._hash == other._hash and self.parts == other.parts
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         return Or, (self.parts,)

@@ -84,3 +84,32 @@ Skeleton = Atom | Junction
 
 TRUE = Junction(True, ())
 FALSE = Junction(False, ())
+
+
+def atoms_of(skeleton: Skeleton) -> list[Atom]:
+    """All atoms, from left to right."""
+    pending, found = [skeleton], []
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Atom):
+            found.append(current)
+        else:
+            pending.extend(reversed(current.parts))
+    return found
+
+
+def map_atoms(skeleton: Skeleton, change: Callable[[Atom], Atom]) -> Skeleton:
+    """The skeleton with every atom replaced by what `change` makes of it."""
+    pending: list[tuple[Skeleton, bool]] = [(skeleton, False)]
+    built: list[Skeleton] = []
+    while pending:
+        current, ready = pending.pop()
+        if isinstance(current, Atom):
+            built.append(change(current))
+        elif ready:
+            start = len(built) - len(current.parts)
+            built[start:] = [Junction(current.all, tuple(built[start:]))]
+        else:
+            pending.append((current, True))
+            pending.extend([(part, False) for part in reversed(current.parts)])
+    return built[0]

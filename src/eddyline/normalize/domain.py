@@ -25,7 +25,9 @@ from eddyline.model import types as t
 from eddyline.model.regions import NOTHING, Cut, Regions
 from eddyline.normalize import floats
 
-EXACT: Final = Context(prec=100)  # decimals have at most 38 digits; the default context would round them to 28
+EXACT: Final = Context(
+    prec=100
+)  # decimals have at most 38 digits; the default context would round them to 28
 
 
 class Domain:
@@ -159,7 +161,11 @@ def domain_of(kind: t.DataType) -> Domain:
     """The domain of a type.
 
     >>> tiny = domain_of(t.BYTE)
-    >>> print(tiny.canonical(Regions.above(3, closed=False)), "|", tiny.canonical(Regions.below(127, closed=True)))
+    >>> print(
+    ...     tiny.canonical(Regions.above(3, closed=False)),
+    ...     "|",
+    ...     tiny.canonical(Regions.below(127, closed=True)),
+    ... )
     [4, +inf) | (-inf, +inf)
     >>> print(tiny.canonical(Regions.above(126, closed=False)), "|", tiny.complement(Regions.points([7])))
     {127} | (-inf, 7) or (7, +inf) or NULL

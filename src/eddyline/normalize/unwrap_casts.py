@@ -24,6 +24,9 @@ from eddyline.normalize.zone import fixed_offset
 CASTS: Final = ("cast", "try_cast")
 DAY: Final = 86_400_000_000
 SECOND: Final = 1_000_000
+_CYCLE: Final = 146_097  # days of 400 years
+_NEAR: Final = -700_000  # early in the year 54, before any zone had rules
+_FAR: Final = 2_900_000  # in the year 9910
 
 
 def unwrap_casts(atom: Atom, time_zone: str) -> Atom:
@@ -192,9 +195,19 @@ def _between_times(source: t.DataType, target: t.DataType, time_zone: str) -> Pa
 
 
 def _midnights(time_zone: str) -> Pair:
+    """Local midnights of a zone with changing offsets, by the evaluator.
+
+    The calendar repeats every 400 years, weekdays and with them the zone's last rule included, and before the first
+    rule the offset is constant, so far dates are looked up in a nearer cycle.
+    """
+
     def forward(days: int) -> Result:
-        value = fold(Call("cast", (Literal(days, t.DATE),), t.TIMESTAMP), time_zone).value
-        assert isinstance(value, int), "a date near a timestamp has a midnight"
-        return value
+        near = days
+        if not _NEAR <= days < _FAR:
+            base = _NEAR if days < _NEAR else _FAR - _CYCLE
+            near = base + (days - base) % _CYCLE
+        value = fold(Call("cast", (Literal(near, t.DATE),), t.TIMESTAMP), time_zone).value
+        assert isinstance(value, int), "a date within the calendar has a midnight"
+        return value + (days - near) * DAY
 
     return forward, (lambda place: place // DAY)

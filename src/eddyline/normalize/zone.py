@@ -7,7 +7,9 @@ from functools import lru_cache
 from typing import Final
 
 _SECOND: Final = 1_000_000
-_UTC: Final = frozenset({"UTC", "GMT", "UT", "Z", "Etc/UTC", "Etc/GMT", "Zulu", "Etc/Zulu", "Universal", "Etc/UCT"})
+_UTC: Final = frozenset(
+    {"UTC", "GMT", "UT", "Z", "Etc/UTC", "Etc/GMT", "Zulu", "Etc/Zulu", "Universal", "Etc/UCT"}
+)
 _OFFSET: Final = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
 

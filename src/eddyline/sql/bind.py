@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 from eddyline.errors import QueryError, Span
 from eddyline.functions import comparison, fold, table, texts
@@ -22,6 +22,8 @@ from eddyline.sql.select import parse
 
 # Result type of a function outside of the table, given its name and argument types; None where it is not known.
 Resolver = Callable[[str, Sequence[t.DataType]], t.DataType | None]
+# Constants that shall become parameters: place where the text ends -> (place where it starts, number).
+Parameters = dict[int, tuple[int, int]]
 EXTERNAL: Final = "spark:"  # prefix of operations that only the Spark runtime can evaluate
 
 _ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "int_div", "mod"})
@@ -62,9 +64,9 @@ def bind_select(
     context: Context,
     *,
     resolver: Resolver | None = None,
-    parameters: dict[int, int] | None = None,
+    parameters: Parameters | None = None,
 ) -> BoundQuery:
-    """Bind a parsed query. `parameters` gives constants a number by the place where their text starts."""
+    """Bind a parsed query; constants whose place is among `parameters` become parameters."""
     stream = _find_stream(select, list(streams), query.sql)
     binder = Binder(query.sql, stream, select.alias, context, resolver, parameters or {})
     predicate = comparison.TRUE if select.where is None else binder.condition(select.where)
@@ -101,7 +103,7 @@ class Binder:
         alias: str | None,
         context: Context,
         resolver: Resolver | None,
-        parameters: dict[int, int],
+        parameters: Parameters,
     ) -> None:
         self._sql = sql
         self._stream = stream
@@ -139,6 +141,8 @@ class Binder:
 
     def outputs(self, items: tuple[s.Item, ...]) -> tuple[Output, ...]:
         """The SELECT list with names; `*` stands for every column."""
+        if len(items) == 1 and isinstance(items[0].expression, s.Star):
+            return self._star(items[0].expression)
         found: list[Output] = []
         for item in items:
             if isinstance(item.expression, s.Star):
@@ -148,11 +152,10 @@ class Binder:
         self._refuse_repeated([output.name for output in found], items)
         return tuple(found)
 
-    def _star(self, star: s.Star) -> list[Output]:
+    def _star(self, star: s.Star) -> tuple[Output, ...]:
         if star.qualifier is not None and star.qualifier.lower() not in self._qualifiers:
             self._fail(f'"{star.qualifier}" is not the stream of this query', star.span, "write * alone")
-        columns = [(name, self._stream.types.get(name)) for name in self._stream.schema.names]
-        return [Output(name, Column(name, kind or t.VOID)) for name, kind in columns]
+        return self._stream.everything
 
     def _output_name(self, item: s.Item) -> str:
         if item.alias is not None:
@@ -181,7 +184,11 @@ class Binder:
     def _column(self, node: s.Name) -> tuple[Expression, tuple[str, ...]]:
         """The column that a dotted name starts with, and the fields that follow."""
         spelling = self._stream.spelling
-        if len(node.parts) > 1 and node.parts[0].lower() in self._qualifiers and node.parts[1].lower() in spelling:
+        if (
+            len(node.parts) > 1
+            and node.parts[0].lower() in self._qualifiers
+            and node.parts[1].lower() in spelling
+        ):
             name, rest = node.parts[1], node.parts[2:]
         else:
             name, rest = node.parts[0], node.parts[1:]
@@ -194,7 +201,7 @@ class Binder:
             self._fail(f'column "{spelled}" has the type {arrow}, which Spark SQL does not have', node.span)
         return Column(spelled, kind), rest
 
-    def _unknown_column(self, name: str, node: s.Name) -> None:
+    def _unknown_column(self, name: str, node: s.Name) -> NoReturn:
         if len(node.parts) == 1 and name.lower() in refused.FUNCTIONS:
             self._refuse(refused.FUNCTIONS[name.lower()], node.span)
         if len(node.parts) > 1 and name.lower() in self._qualifiers:
@@ -206,22 +213,18 @@ class Binder:
         self._fail(message, node.span, hint or f"its columns are {listed}")
 
     def _constant(self, node: s.Constant) -> Expression:
-        number = self._parameters.get(node.span.start)
-        if number is not None:
+        start, number = self._parameters.get(node.span.end, (-1, -1))
+        # A sign in front belongs to the constant; anything else in front (an adjacent string) makes it another one.
+        if number >= 0 and (node.span.start == start or self._sql[node.span.start] == "-"):
             return Parameter(node.value, node.type, number)
         return Literal(node.value, node.type)
 
     def _timed(self, node: s.Timed) -> Expression:
         kind = _TIMED[node.word]
-        if kind == t.TIMESTAMP_NTZ or node.word != "TIMESTAMP":
-            target = kind
-        else:
-            target = t.TIMESTAMP
-        text = Literal(node.text, t.STRING)
-        value = fold.fold(Call("cast", (text,), target), self._context.time_zone)
+        value = fold.fold(Call("cast", (Literal(node.text, t.STRING),), kind), self._context.time_zone)
         if value.value is None:
-            example = {"DATE": "DATE'2026-01-31'"}.get(node.word, f"{node.word}'2026-01-31 12:00:00'")
-            self._fail(f"{node.text!r} is not a {str(target)}", node.span, f"write it as {example}")
+            example = "DATE'2026-01-31'" if kind == t.DATE else f"{node.word}'2026-01-31 12:00:00'"
+            self._fail(f"{node.text!r} is not a {kind}", node.span, f"write it as {example}")
         return value
 
     def _interval(self, node: s.Interval) -> Expression:
@@ -254,7 +257,9 @@ class Binder:
             return self._unknown_function(name, node)
         count = len(node.arguments)
         if not function.least <= count <= function.most:
-            self._fail(f"{function.name} is called as {function.signature}, not with {_arguments(count)}", node.span)
+            self._fail(
+                f"{function.name} is called as {function.signature}, not with {_arguments(count)}", node.span
+            )
         arguments = tuple(self.expression(argument) for argument in node.arguments)
         return function.build(arguments, self._context)
 
@@ -288,11 +293,11 @@ class Binder:
     def _field_of(self, node: s.FieldOf) -> Expression:
         return table.field(self.expression(node.base), node.name)
 
-    def _refuse(self, reason: refused.Refusal, span: Span) -> None:
+    def _refuse(self, reason: refused.Refusal, span: Span) -> NoReturn:
         name = self._sql[span.start : span.end]
         self._fail(f"{name}: {reason.message}", span, reason.instead)
 
-    def _fail(self, message: str, span: Span, hint: str | None = None) -> None:
+    def _fail(self, message: str, span: Span, hint: str | None = None) -> NoReturn:
         raise QueryError(message, sql=self._sql, span=span, hint=hint)
 
 

@@ -80,14 +80,20 @@ class Cursor:
         if not self.take_symbol(symbol):
             if place is not None and self.peek.kind != END:
                 self.refuse_operator()
-                self.fail(f'"{self.source(self.peek)}" was not expected here', hint=f'is an operator or "{symbol}" missing?')
+                self.fail(
+                    f'"{self.source(self.peek)}" was not expected here',
+                    hint=f'is an operator or "{symbol}" missing?',
+                )
             self.fail(message, token=place)
 
     def expect_end(self) -> None:
         """Fail if anything is left."""
         if self.peek.kind != END:
             self.refuse_operator()
-            self.fail(f'"{self.source(self.peek)}" was not expected here', hint="is an operator or AND missing before it?")
+            self.fail(
+                f'"{self.source(self.peek)}" was not expected here',
+                hint="is an operator or AND missing before it?",
+            )
 
     def refuse_operator(self) -> None:
         """Fail by name at an operator that Spark has and Eddyline does not."""
@@ -96,6 +102,12 @@ class Cursor:
             self.refuse(refused.OPERATORS[token.text], token)
         if token.kind == WORD and token.text == "COLLATE":
             self.refuse(refused.COLLATION, token)
+
+    def refuse_shift(self) -> None:
+        """Fail by name at << and >>, which are two tokens."""
+        token, following = self.peek, self.ahead(1)
+        if token.text in ("<", ">") and following.text == token.text and following.start == token.end:
+            self.refuse(refused.BITWISE, token)
 
     def refuse(self, reason: refused.Refusal, token: Token) -> NoReturn:
         """Fail because of something that is understood and not supported."""
@@ -115,7 +127,9 @@ class Cursor:
         """
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            self.fail(f"the query is nested more than {MAX_DEPTH} levels deep", hint="split it into several queries")
+            self.fail(
+                f"the query is nested more than {MAX_DEPTH} levels deep", hint="split it into several queries"
+            )
         if self._depth == 20 and sys.getrecursionlimit() < _FRAMES:
             sys.setrecursionlimit(_FRAMES)
         try:
@@ -126,7 +140,9 @@ class Cursor:
     def chained(self, length: int) -> int:
         """One more operator in a chain such as a + b + c, which nests to the left."""
         if length >= MAX_DEPTH:
-            self.fail(f"more than {MAX_DEPTH} operators stand in one chain", hint="group them, or split the query")
+            self.fail(
+                f"more than {MAX_DEPTH} operators stand in one chain", hint="group them, or split the query"
+            )
         if length == 20 and sys.getrecursionlimit() < _FRAMES:
             sys.setrecursionlimit(_FRAMES)
         return length + 1

@@ -23,6 +23,7 @@ NAMES: Final = {
     "FLOAT": t.FLOAT,
     "REAL": t.FLOAT,
     "DOUBLE": t.DOUBLE,
+    "FLOAT8": t.DOUBLE,  # not Spark's, but common where queries come from other systems
     "STRING": t.STRING,
     "VARCHAR": t.STRING,
     "CHAR": t.STRING,
@@ -57,7 +58,9 @@ def data_type(cursor: Cursor) -> t.DataType:
 
 
 def _known() -> str:
-    return ", ".join(dict.fromkeys(str(kind).upper() for kind in NAMES.values())) + ", DECIMAL(p, s), ARRAY<...>"
+    return (
+        ", ".join(dict.fromkeys(str(kind).upper() for kind in NAMES.values())) + ", DECIMAL(p, s), ARRAY<...>"
+    )
 
 
 def _decimal(cursor: Cursor) -> t.DataType:

@@ -99,7 +99,9 @@ def _decimal(digits: str) -> tuple[Decimal, t.DataType]:
     scale, length = max(0, -exponent), len(value.as_tuple().digits) + max(0, exponent)
     kind = t.DecimalType(max(length if value else 1, scale), scale)
     if kind.precision > t.MAX_PRECISION:
-        raise BadLiteral(f"the number has {kind.precision} digits, and a decimal holds at most {t.MAX_PRECISION}")
+        raise BadLiteral(
+            f"the number has {kind.precision} digits, and a decimal holds at most {t.MAX_PRECISION}"
+        )
     return Decimal(format(value, "f")), kind
 
 
@@ -188,13 +190,13 @@ def _day_time_range(text: str, first: str, last: str) -> tuple[int, t.DataType, 
     if first not in _CHAIN or last not in _CHAIN or _CHAIN.index(first) >= _CHAIN.index(last):
         raise BadLiteral(f"there is no interval {first} TO {last}")
     names = _CHAIN[_CHAIN.index(first) : _CHAIN.index(last) + 1]
-    pattern, limits = "", {"DAY": "", "HOUR": 24, "MINUTE": 60, "SECOND": 60}
-    for place, name in enumerate(names):
+    pattern, limits = "", {"HOUR": 24, "MINUTE": 60, "SECOND": 60}
+    for place in range(len(names)):
         pattern += ("" if place == 0 else " " if names[place - 1] == "DAY" else ":") + r"(\d+)"
     pattern += r"(?:\.(\d{1,9}))?" if last == "SECOND" else "()"
     found = re.fullmatch(r"\s*([+-]?)" + pattern + r"\s*", text)
     if found is None or any(
-        int(value) >= int(limits[name]) for name, value in zip(names[1:], found.groups()[2:], strict=False)
+        int(value) >= limits[name] for name, value in zip(names[1:], found.groups()[2:], strict=False)
     ):
         raise BadLiteral(f"{text!r} is not an interval {first} TO {last}")
     values, fraction = found.groups()[1:-1], found.groups()[-1] or ""

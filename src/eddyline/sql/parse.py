@@ -15,9 +15,11 @@ sqlglot's own parser accepts the SQL of thirty dialects and binds IS, LIKE and |
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NoReturn
 
 from eddyline.errors import QueryError, Span
+from eddyline.model import types as t
 from eddyline.sql import literals, refused
 from eddyline.sql import syntax as s
 from eddyline.sql.cursor import Cursor
@@ -53,7 +55,7 @@ class ExpressionParser(Cursor):
     def _conjunction(self) -> s.Node:
         return self._joined("and", "AND", self._negated)
 
-    def _joined(self, name: str, word: str, operand) -> s.Node:  # type: ignore[no-untyped-def]
+    def _joined(self, name: str, word: str, operand: Callable[[], s.Node]) -> s.Node:
         parts = [operand()]
         while self.take_word(word):
             parts.append(operand())
@@ -64,7 +66,7 @@ class ExpressionParser(Cursor):
         while self.take_word("NOT") or self.take_symbol("!"):
             negations += 1
         node = self._predicated()
-        for _ in range(min(negations, 2 + negations % 2)):  # NOT NOT NOT x means NOT x
+        for _ in range(negations if negations < 3 else 2 - negations % 2):  # NOT NOT NOT x means NOT x
             node = s.Operator(Span(start, node.span.end), "not", (node,))
         return node
 
@@ -82,7 +84,10 @@ class ExpressionParser(Cursor):
             node = s.Operator(node.span, "not", (node,))
         follower = self.peek
         if follower.kind == WORD and (follower.text in _PREDICATES or follower.text == "NOT"):
-            self.fail(f"{follower.text} cannot follow {token.text} directly", hint="put the first one in parentheses")
+            self.fail(
+                f"{follower.text} cannot follow {token.text} directly",
+                hint="put the first one in parentheses",
+            )
         return node
 
     def _predicate(self, word: str, operand: s.Node) -> s.Node:
@@ -128,7 +133,9 @@ class ExpressionParser(Cursor):
             escape = self._string()
             if len(escape) != 1:
                 self.fail("ESCAPE wants exactly one character", token=token)
-        return s.Pattern(Span(operand.span.start, self.previous.end), word.lower(), operand, patterns, quantifier, escape)
+        return s.Pattern(
+            Span(operand.span.start, self.previous.end), word.lower(), operand, patterns, quantifier, escape
+        )
 
     def _is(self, operand: s.Node) -> s.Node:
         negated = self.take_word("NOT")
@@ -142,7 +149,9 @@ class ExpressionParser(Cursor):
             self.advance()
             node, negated = self._operator("null_safe_eq", operand, self._comparison()), not negated
         else:
-            self.fail("IS wants NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM", hint="for equality write = or <=>")
+            self.fail(
+                "IS wants NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM", hint="for equality write = or <=>"
+            )
         return s.Operator(node.span, "not", (node,)) if negated else node
 
     def _comparison(self) -> s.Node:
@@ -154,11 +163,12 @@ class ExpressionParser(Cursor):
     def _factor(self) -> s.Node:
         return self._left_to_right(_FACTORS, self._unary)
 
-    def _left_to_right(self, operators: dict[str, str], operand) -> s.Node:  # type: ignore[no-untyped-def]
+    def _left_to_right(self, operators: dict[str, str], operand: Callable[[], s.Node]) -> s.Node:
         node = operand()
         levels = 0
         while self.peek.text in operators and self.peek.kind in ("symbol", WORD):
             levels = self.chained(levels)
+            self.refuse_shift()
             name = operators[self.advance().text]
             right = operand()
             node = s.Operator(_cover(node, right), name, (node, right))
@@ -206,7 +216,7 @@ class ExpressionParser(Cursor):
             return self._word(token)
         if token.kind in (STRING, RAW_STRING):
             text = self._string()
-            return s.Constant(Span(token.start, self.previous.end), text, literals.t.STRING)
+            return s.Constant(Span(token.start, self.previous.end), text, t.STRING)
         if token.kind == NUMBER or token.text == "-":
             return self._number()
         if token.kind == QUOTED:
@@ -214,7 +224,7 @@ class ExpressionParser(Cursor):
             return s.Name(token.span, (token.text,))
         if token.kind == HEX:
             self.advance()
-            return self._literal(token, lambda: (literals.hexadecimal(token.text), literals.t.BINARY))
+            return self._literal(token, lambda: (literals.hexadecimal(token.text), t.BINARY))
         if self.take_symbol("("):
             return self._parenthesis(token)
         self._unexpected(token)
@@ -240,7 +250,9 @@ class ExpressionParser(Cursor):
         token = self.advance()
         return self._literal(token, lambda: literals.number(token.text, negative), first)
 
-    def _literal(self, token: Token, read, first: Token | None = None) -> s.Node:  # type: ignore[no-untyped-def]
+    def _literal(
+        self, token: Token, read: Callable[[], tuple[object, t.DataType]], first: Token | None = None
+    ) -> s.Node:
         try:
             value, kind = read()
         except literals.BadLiteral as error:
@@ -269,10 +281,12 @@ class ExpressionParser(Cursor):
         if word in ("NULL", "TRUE", "FALSE") and following.text not in (".", "("):
             self.advance()
             value = {"NULL": None, "TRUE": True, "FALSE": False}[word]
-            return s.Constant(token.span, value, literals.t.VOID if value is None else literals.t.BOOLEAN)
+            return s.Constant(token.span, value, t.VOID if value is None else t.BOOLEAN)
         if word == "CASE":
             return self._case()
-        if word == "INTERVAL" and (following.kind in (STRING, RAW_STRING, NUMBER) or following.text in ("-", "+")):
+        if word == "INTERVAL" and (
+            following.kind in (STRING, RAW_STRING, NUMBER) or following.text in ("-", "+")
+        ):
             return self._interval()
         if word in _TIMED and following.kind in (STRING, RAW_STRING):
             self.advance()
@@ -302,9 +316,11 @@ class ExpressionParser(Cursor):
     def _interval(self) -> s.Node:
         start = self.advance()
         parts: list[tuple[str, str]] = []
-        amount: tuple[int, literals.t.DataType, bool] | None = None
+        amount: tuple[int, t.DataType, bool] | None = None
         try:
-            while self.peek.kind in (STRING, RAW_STRING, NUMBER) or (self.peek.text in ("-", "+") and not parts):
+            while self.peek.kind in (STRING, RAW_STRING, NUMBER) or (
+                self.peek.text in ("-", "+") and not parts
+            ):
                 text = self._interval_value()
                 unit = literals.unit(self.peek.text) if self.peek.kind == WORD else None
                 if unit is None:

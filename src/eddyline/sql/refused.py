@@ -24,7 +24,9 @@ WINDOW: Final = Refusal(
     "compute them on the results",
 )
 LAMBDA: Final = Refusal("lambda functions are not supported", "use array_contains or an element such as a[0]")
-COLLATION: Final = Refusal("collations other than the default are not supported", "compare lower(x) with lower-case text")
+COLLATION: Final = Refusal(
+    "collations other than the default are not supported", "compare lower(x) with lower-case text"
+)
 NOT_DETERMINISTIC: Final = Refusal(
     "the function is not deterministic: the same tuple would match one time and not the next",
     "add a column with the random value to the stream",
@@ -33,10 +35,14 @@ CLOCK: Final = Refusal(
     "the function reads the clock, so the same tuple would match one time and not the next",
     "compare with a column of the stream, or with a constant such as TIMESTAMP'2026-01-01 00:00:00'",
 )
-SESSION: Final = Refusal("the function depends on the session that runs the query", "write the value as a constant")
+SESSION: Final = Refusal(
+    "the function depends on the session that runs the query", "write the value as a constant"
+)
 RAISES: Final = Refusal("the function is made to fail", "use CASE or IF to choose a value")
 FOREIGN: Final = Refusal("the function runs arbitrary Java code", "use a function of the documented list")
-GENERATOR: Final = Refusal("functions that make several rows of one are not supported", "use array_contains or a[0]")
+GENERATOR: Final = Refusal(
+    "functions that make several rows of one are not supported", "use array_contains or a[0]"
+)
 BITWISE: Final = Refusal("bitwise operators are not supported", "use % and div on numbers")
 
 OPERATORS: Final = {
@@ -49,7 +55,9 @@ OPERATORS: Final = {
     "->": LAMBDA,
     "=>": Refusal("named arguments are not supported", "give the arguments in their order"),
     "?": Refusal("parameter markers are not supported", "write the value itself"),
-    ":": Refusal("parameter markers and JSON paths are not supported", "write the value itself, or name the field a.b"),
+    ":": Refusal(
+        "parameter markers and JSON paths are not supported", "write the value itself, or name the field a.b"
+    ),
     "$": Refusal("variables are not supported", "write the value itself"),
     "@": Refusal("variables are not supported", "write the value itself"),
     "{": Refusal("variables and templates are not supported", "write the value itself"),
@@ -67,7 +75,10 @@ FUNCTIONS: Final = {
         "count sum avg mean min max first last any_value collect_list collect_set stddev variance median percentile "
         "approx_count_distinct count_if bool_and bool_or every some any min_by max_by mode listagg string_agg sumdistinct",
     ),
-    **_all(WINDOW, "row_number rank dense_rank percent_rank ntile lag lead nth_value cume_dist window session_window"),
+    **_all(
+        WINDOW,
+        "row_number rank dense_rank percent_rank ntile lag lead nth_value cume_dist window session_window",
+    ),
     **_all(
         NOT_DETERMINISTIC,
         "rand random randn uuid shuffle randstr uniform monotonically_increasing_id spark_partition_id",
@@ -95,8 +106,12 @@ CLAUSES: Final = {
     "SORT": Refusal("SORT BY is not supported: results come as the tuples come", "sort the results"),
     "CLUSTER": Refusal("CLUSTER BY is not supported", "leave it out"),
     "DISTRIBUTE": Refusal("DISTRIBUTE BY is not supported", "leave it out"),
-    "LIMIT": Refusal("LIMIT is not supported: a standing query has no end", "take the first results where they arrive"),
-    "OFFSET": Refusal("OFFSET is not supported: a standing query has no end", "skip results where they arrive"),
+    "LIMIT": Refusal(
+        "LIMIT is not supported: a standing query has no end", "take the first results where they arrive"
+    ),
+    "OFFSET": Refusal(
+        "OFFSET is not supported: a standing query has no end", "skip results where they arrive"
+    ),
     "UNION": Refusal("UNION is not supported", "register two queries, or combine the conditions with OR"),
     "INTERSECT": Refusal("INTERSECT is not supported", "combine the conditions with AND"),
     "EXCEPT": Refusal("EXCEPT is not supported", "combine the conditions with AND NOT"),
@@ -109,7 +124,9 @@ CLAUSES: Final = {
     "TABLESAMPLE": Refusal("TABLESAMPLE is not supported: it is not deterministic", "filter by a column"),
     **dict.fromkeys(
         ("JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "NATURAL", "SEMI", "ANTI", ","),
-        Refusal("joins are not supported yet: a query reads one stream", "register one query for each stream"),
+        Refusal(
+            "joins are not supported yet: a query reads one stream", "register one query for each stream"
+        ),
     ),
 }
 

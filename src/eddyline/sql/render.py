@@ -94,7 +94,15 @@ def _double(value: object) -> str:
 
 def _float(value: object) -> str:
     assert isinstance(value, float), "float constants hold floats"
-    text = repr(value) if math.isfinite(value) else "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    text = (
+        repr(value)
+        if math.isfinite(value)
+        else "NaN"
+        if value != value
+        else "Infinity"
+        if value > 0
+        else "-Infinity"
+    )
     return f"CAST('{text}' AS FLOAT)"
 
 

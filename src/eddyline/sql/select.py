@@ -27,7 +27,9 @@ class SelectParser(ExpressionParser):
         items = self._items()
         if not self.take_word("FROM"):
             self._clause()
-            self.fail("a query wants FROM and a stream after its SELECT list", hint="SELECT * FROM stream WHERE ...")
+            self.fail(
+                "a query wants FROM and a stream after its SELECT list", hint="SELECT * FROM stream WHERE ..."
+            )
         stream, span, alias = self._stream()
         where = self.expression() if self.take_word("WHERE") else None
         self._clause()
@@ -40,7 +42,10 @@ class SelectParser(ExpressionParser):
         if token.kind == END:
             raise QueryError("the query is empty", sql=self.sql, hint="SELECT * FROM stream WHERE ...")
         if token.kind == WORD:
-            self.refuse(refused.STATEMENTS, Token(token.kind, token.text, token.start, token.start + len(token.text.split()[0])))
+            self.refuse(
+                refused.STATEMENTS,
+                Token(token.kind, token.text, token.start, token.start + len(token.text.split()[0])),
+            )
         self.fail("a query starts with SELECT", hint="SELECT * FROM stream WHERE ...")
 
     def _items(self) -> tuple[s.Item, ...]:
@@ -63,7 +68,9 @@ class SelectParser(ExpressionParser):
     def _alias(self) -> str | None:
         named = self.take_word("AS")
         token = self.peek
-        if token.kind == QUOTED or (token.kind == WORD and (named or token.text not in ("FROM", *refused.CLAUSES))):
+        if token.kind == QUOTED or (
+            token.kind == WORD and (named or token.text not in ("FROM", *refused.CLAUSES))
+        ):
             return self.spelled(self.advance())
         if named:
             self.fail("AS wants a name after it")
@@ -87,7 +94,9 @@ class SelectParser(ExpressionParser):
     def _stream_alias(self) -> str | None:
         named = self.take_word("AS")
         token = self.peek
-        if token.kind == QUOTED or (token.kind == WORD and (named or token.text.split()[0] not in _AFTER_STREAM)):
+        if token.kind == QUOTED or (
+            token.kind == WORD and (named or token.text.split()[0] not in _AFTER_STREAM)
+        ):
             return self.spelled(self.advance())
         return None
 

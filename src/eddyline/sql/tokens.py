@@ -7,11 +7,11 @@ text itself (`literals.py`), because Spark's rules for them are finer than a tra
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import TokenError
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from eddyline.errors import QueryError, Span
 
@@ -41,7 +41,7 @@ class Token(NamedTuple):
 
 class _Dialect(Spark):
     class Tokenizer(Spark.Tokenizer):
-        NUMERIC_LITERALS: Final = {}  # keep 1L and 2.5BD in one piece
+        NUMERIC_LITERALS: ClassVar[dict[str, str]] = {}  # keep 1L and 2.5BD in one piece
 
 
 _TOKENIZER = _Dialect()
@@ -102,13 +102,18 @@ def _refuse_unreadable(sql: str) -> None:
     if found is not None:
         name = "a NUL byte" if found.group() == "\x00" else "a lone surrogate"
         raise QueryError(
-            f"the text has {name}", sql=sql, span=Span(found.start(), found.end()), hint="remove the character"
+            f"the text has {name}",
+            sql=sql,
+            span=Span(found.start(), found.end()),
+            hint="remove the character",
         )
 
 
 def _unterminated(sql: str) -> QueryError:
     """Which quote or comment was opened last and never closed."""
-    opener = re.compile(r"--[^\n]*|/\*.*?\*/|[rR]?'(?:[^'\\]|\\.)*'|[rR]?\"(?:[^\"\\]|\\.)*\"|`[^`]*`|('|\"|`|/\*)", re.S)
+    opener = re.compile(
+        r"--[^\n]*|/\*.*?\*/|[rR]?'(?:[^'\\]|\\.)*'|[rR]?\"(?:[^\"\\]|\\.)*\"|`[^`]*`|('|\"|`|/\*)", re.S
+    )
     for found in opener.finditer(sql):
         if found.group(1):
             what = {"'": "string", '"': "string", "`": "quoted name", "/*": "comment"}[found.group(1)]

@@ -74,7 +74,19 @@ def _choice(family: Spec, *others: Spec) -> tuple[tuple[int, Production], ...]:
         (1, call("if", "boolean", family, value)),
         (1, call("nullif", family, value)),
         (1, _case(family, value)),
-        (1, several("call list", "greatest|least", family, either(family, *(o for o in others if o != "number text" and o != "any text" and o != "date text")), most=3)),
+        (
+            1,
+            several(
+                "call list",
+                "greatest|least",
+                family,
+                either(
+                    family,
+                    *(o for o in others if o != "number text" and o != "any text" and o != "date text"),
+                ),
+                most=3,
+            ),
+        ),
     )
 
 
@@ -108,17 +120,24 @@ def _escaped(maker: Maker, size: int) -> Node:
 def _in(first: Spec, other: Spec) -> Production:
     item = either(flat(first), flat(first), flat(other), first, fixed("NULL"))
     plain = either(flat(first), flat(other))
-    return lambda maker, size: several("in", "IN|IN|NOT IN", first, item if maker.random.random() < 0.3 else plain, most=5)(
-        maker, size
-    )
+    return lambda maker, size: several(
+        "in", "IN|IN|NOT IN", first, item if maker.random.random() < 0.3 else plain, most=5
+    )(maker, size)
 
 
 _INDEX: Final = fixed("0", "1", "2", "0", "1")
 _COUNT: Final = either(fixed("0", "1", "2", "3", "-1", "-2"), "small")
 
 LEAVES: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
-    "boolean": ((12, column("b1", "b2")), (2, literal(literals.boolean)), (1, fixed("NULL", "CAST(NULL AS BOOLEAN)"))),
-    "small": ((8, column("i8", "j8", "i16", "j16", "i32", "j32", "i32", "Odd Name")), (7, literal(literals.small))),
+    "boolean": (
+        (12, column("b1", "b2")),
+        (2, literal(literals.boolean)),
+        (1, fixed("NULL", "CAST(NULL AS BOOLEAN)")),
+    ),
+    "small": (
+        (8, column("i8", "j8", "i16", "j16", "i32", "j32", "i32", "Odd Name")),
+        (7, literal(literals.small)),
+    ),
     "long": ((3, column("i64", "j64")), (2, literal(literals.long))),
     "fraction": ((3, column("f32", "g32", "f64", "g64")), (2, literal(literals.fraction))),
     "decimal": ((3, column("d5", "e5", "d18", "d20", "d38", "e38")), (2, literal(literals.decimal))),
@@ -241,7 +260,6 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (2, several("call list", "concat", "any text", either("text", "atomic"), most=3)),
         (4, form("sum", "||", "text", either("text", "atomic"))),
         (2, form("cast", "STRING", either("atomic", "number text"))),
-        (1, form("cast", "STRING", "binary")),
         (2, form("index", "", "texts", _INDEX)),
         (2, form("field", "y|Y", "struct")),
         *_choice("text", "any text"),
@@ -254,7 +272,7 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (1, call("substring", "binary", _COUNT, _COUNT)),
         (1, several("call list", "concat", "binary", "binary", most=2)),
         (1, form("sum", "||", "binary", "binary")),
-        (1, call("left|right", "binary", _COUNT)),
+        (1, call("left", "binary", _COUNT)),
         *_choice("binary"),
     ),
     "date": (

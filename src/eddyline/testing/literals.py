@@ -7,7 +7,20 @@ from typing import Final
 
 from eddyline.testing.pools import DAY_TEXTS, GOOD_NUMBERS, MOMENT_TEXTS, PLAIN_NUMBERS, TEXTS, TIME_TEXTS
 
-_SMALL_EXTREMES: Final = ("127", "128", "-128", "-129", "32767", "32768", "-32769", "2147483647", "-2147483648", "127Y", "-128Y", "32767S")
+_SMALL_EXTREMES: Final = (
+    "127",
+    "128",
+    "-128",
+    "-129",
+    "32767",
+    "32768",
+    "-32769",
+    "2147483647",
+    "-2147483648",
+    "127Y",
+    "-128Y",
+    "32767S",
+)
 _LONG_EXTREMES: Final = (
     "9223372036854775807", "-9223372036854775808", "2147483648", "-2147483649", "9007199254740993", "9007199254740992L", "9223372036854775807L",
 )  # fmt: skip
@@ -15,12 +28,77 @@ _DECIMAL_EXTREMES: Final = (
     "9223372036854775808", "-99999999999999999999", "99999999999999999999999999999999999999", "0.0000000001", "123456789012345678.123456",
     "999.99", "-999.995", "1e-10BD", "1e30BD",
 )  # fmt: skip
-_FRACTION_EXTREMES: Final = ("1e308", "-1e308", "5e-324", "1e-400", "9007199254740993D", "9223372036854775807D", "3.4028235e38F", "0.1F", "-0.0D", "1e19", "16777217F")
-_PATTERN_PIECES: Final = ("%", "%", "_", "a", "b", "A", "abc", "ß", "é", "😀", " ", "\\%", "\\_", "\\\\", "z", "ab", "1", "5", "-")
-REGEXES: Final = ("^a", "c$", "a|b", "[a-c]+", "^$", "\\d+", "(?i)ABC", "a.c", "^.{2}$", "b?c", "[^a]", "\\s", "s{2}", "^[A-Z]", "x*", "5", "\\.")
+_FRACTION_EXTREMES: Final = (
+    "1e308",
+    "-1e308",
+    "5e-324",
+    "1e-400",
+    "9007199254740993D",
+    "9223372036854775807D",
+    "3.4028235e38F",
+    "0.1F",
+    "-0.0D",
+    "1e19",
+    "16777217F",
+)
+_PATTERN_PIECES: Final = (
+    "%",
+    "%",
+    "_",
+    "a",
+    "b",
+    "A",
+    "abc",
+    "ß",
+    "é",
+    "😀",
+    " ",
+    "\\%",
+    "\\_",
+    "\\\\",
+    "z",
+    "ab",
+    "1",
+    "5",
+    "-",
+)
+REGEXES: Final = (
+    "^a",
+    "c$",
+    "a|b",
+    "[a-c]+",
+    "^$",
+    "\\d+",
+    "(?i)ABC",
+    "a.c",
+    "^.{2}$",
+    "b?c",
+    "[^a]",
+    "\\s",
+    "s{2}",
+    "^[A-Z]",
+    "x*",
+    "5",
+    "\\.",
+)
 FORMATS: Final = ("yyyy-MM-dd", "yyyy-MM-dd", "yyyy-M-d") * 4 + ("dd/MM/yyyy", "yyyyMMdd")
-TIME_FORMATS: Final = ("yyyy-MM-dd HH:mm:ss",) * 8 + ( "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm")
-UNITS: Final = ("year", "YEAR", "yyyy", "quarter", "month", "MON", "week", "day", "dd", "hour", "minute", "second", "millisecond", "microsecond")
+TIME_FORMATS: Final = ("yyyy-MM-dd HH:mm:ss",) * 8 + ("yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm")
+UNITS: Final = (
+    "year",
+    "YEAR",
+    "yyyy",
+    "quarter",
+    "month",
+    "MON",
+    "week",
+    "day",
+    "dd",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "microsecond",
+)
 KEYS: Final = ("a", "b", "k", "", "ß", "none")
 _ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\x00": "\\0"}
 
@@ -48,7 +126,9 @@ def quoted(text: str, random_: random.Random | None = None) -> str:
         elif character in _ESCAPES:
             pieces.append(_ESCAPES[character])
         elif 0.14 <= way < 0.2 and ord(character) > 127:
-            pieces.append(f"\\u{ord(character):04X}" if ord(character) < 65536 else f"\\U{ord(character):08X}")
+            pieces.append(
+                f"\\u{ord(character):04X}" if ord(character) < 65536 else f"\\U{ord(character):08X}"
+            )
         else:
             pieces.append(character)
     return f"{quote}{''.join(pieces)}{quote}"
@@ -78,7 +158,25 @@ def decimal(random_: random.Random) -> str:
     """A decimal, by its point or by its suffix."""
     if random_.random() < 0.12:
         return random_.choice(_DECIMAL_EXTREMES)
-    return random_.choice(("0.1", "0.5", "2.5", "-2.5", "1.0", "3.", ".25", "5BD", "-1.00", "4.250BD", "10.0", "1e1BD", "0.125", "0.0", "2.50"))
+    return random_.choice(
+        (
+            "0.1",
+            "0.5",
+            "2.5",
+            "-2.5",
+            "1.0",
+            "3.",
+            ".25",
+            "5BD",
+            "-1.00",
+            "4.250BD",
+            "10.0",
+            "1e1BD",
+            "0.125",
+            "0.0",
+            "2.50",
+        )
+    )
 
 
 def text(random_: random.Random) -> str:
@@ -113,13 +211,23 @@ def binary(random_: random.Random) -> str:
 
 def date(random_: random.Random) -> str:
     """A typed date."""
-    day = random_.choice((*DAY_TEXTS, "2020-1-1", "2020-01", "2020", "1969-12-31", "0001-01-01", "9999-12-31"))
+    day = random_.choice(
+        (*DAY_TEXTS, "2020-1-1", "2020-01", "2020", "1969-12-31", "0001-01-01", "9999-12-31")
+    )
     return f"{random_.choice(('DATE', 'date', 'Date'))}{random_.choice(('', ' '))}'{day}'"
 
 
 def timestamp(random_: random.Random) -> str:
     """A typed timestamp, with or without an offset in its text; always with a zone."""
-    moment = random_.choice((*MOMENT_TEXTS, "2020-01-01", "2020-01-01 12:34:56.789", "1969-12-31 23:59:59.999999", "2020-06-15 12:34:56.123456"))
+    moment = random_.choice(
+        (
+            *MOMENT_TEXTS,
+            "2020-01-01",
+            "2020-01-01 12:34:56.789",
+            "1969-12-31 23:59:59.999999",
+            "2020-06-15 12:34:56.123456",
+        )
+    )
     if random_.random() < 0.25:
         return f"TIMESTAMP'{moment if ' ' in moment else moment + ' 00:00:00'}{random_.choice(('Z', '+01:00', ' UTC', ' Europe/Berlin', '-0330'))}'"
     return f"{random_.choice(('TIMESTAMP', 'timestamp', 'TIMESTAMP_LTZ'))} '{moment}'"
@@ -144,7 +252,14 @@ def day_time(random_: random.Random) -> str:
 def year_month(random_: random.Random) -> str:
     """An interval of years and months."""
     return random_.choice(
-        ("INTERVAL 1 MONTH", "INTERVAL '1' YEAR", "INTERVAL '1-2' YEAR TO MONTH", "interval -3 months", "INTERVAL 2 YEARS", "INTERVAL '14' MONTH")
+        (
+            "INTERVAL 1 MONTH",
+            "INTERVAL '1' YEAR",
+            "INTERVAL '1-2' YEAR TO MONTH",
+            "interval -3 months",
+            "INTERVAL 2 YEARS",
+            "INTERVAL '14' MONTH",
+        )
     )
 
 

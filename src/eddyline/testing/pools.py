@@ -39,7 +39,13 @@ TIME_TEXTS: Final = (
     "", "abc", "2020-01-01 12:34:56 +1", "2020-01-01 12:34:56 UTC", "2020-01-01 12:34:56GMT+1", "2020-01-01  12:34:56", "-2020-01-01 00:00:00",
 )  # fmt: skip
 DAY_TEXTS: Final = ("2020-01-01", "2020-02-29", "2021-12-31", "2019-07-04", "2020-06-15", "2020-10-25")
-MOMENT_TEXTS: Final = ("2020-01-01 00:00:00", "2020-02-29 12:34:56", "2021-12-31 23:59:59", "2019-07-04 06:07:08", "2020-10-25 02:30:00")
+MOMENT_TEXTS: Final = (
+    "2020-01-01 00:00:00",
+    "2020-02-29 12:34:56",
+    "2021-12-31 23:59:59",
+    "2019-07-04 06:07:08",
+    "2020-10-25 02:30:00",
+)
 
 _DAY: Final = 86_400_000_000
 
@@ -62,8 +68,13 @@ MOMENTS: Final = (
     1_603_587_600_000_000, 1_603_591_200_000_000, -2_208_988_800_000_000, 253_402_300_799_999_999, -62_135_596_800_000_000,
     1_583_652_600_000_000, 1_604_208_600_000_000, 2_147_483_648_000_000, -12_219_292_800_000_000, 1_592_224_496_123_456,
 )  # fmt: skip
-PLAIN_DATES: Final = tuple(days(*d) for d in ((2020, 1, 1), (2020, 2, 29), (2021, 12, 31), (2019, 7, 4), (2020, 6, 15), (2020, 10, 25)))
-PLAIN_MOMENTS: Final = tuple(d * _DAY + extra for d in PLAIN_DATES for extra in (0, 45_296_000_000, 9_000_000_000, 86_399_000_000))
+PLAIN_DATES: Final = tuple(
+    days(*d)
+    for d in ((2020, 1, 1), (2020, 2, 29), (2021, 12, 31), (2019, 7, 4), (2020, 6, 15), (2020, 10, 25))
+)
+PLAIN_MOMENTS: Final = tuple(
+    d * _DAY + extra for d in PLAIN_DATES for extra in (0, 45_296_000_000, 9_000_000_000, 86_399_000_000)
+)
 
 DOUBLES: Final = (
     0.0, -0.0, 1.0, -1.0, 0.1, 0.5, 2.5, -2.5, 1.5, 0.30000000000000004, 1e-320, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308,
@@ -90,16 +101,70 @@ def _one_of(*pools: tuple[Any, ...]) -> Draw:
 
 def _integers(bits: int) -> Draw:
     ends = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    near = tuple(sorted({min(max(v, ends[0]), ends[1]) for v in (-129, -128, 127, 128, 255, 32767, 32768, 2**31, -(2**31), 2**53 + 1, 2**53, -(2**53) - 1, 2**24 + 1)}))
-    return lambda random_: random_.choice((random_.randint(-3, 8), random_.randint(-3, 8), random_.choice(near), random_.choice(ends), random_.randint(*ends)))
+    near = tuple(
+        sorted(
+            {
+                min(max(v, ends[0]), ends[1])
+                for v in (
+                    -129,
+                    -128,
+                    127,
+                    128,
+                    255,
+                    32767,
+                    32768,
+                    2**31,
+                    -(2**31),
+                    2**53 + 1,
+                    2**53,
+                    -(2**53) - 1,
+                    2**24 + 1,
+                )
+            }
+        )
+    )
+    return lambda random_: random_.choice(
+        (
+            random_.randint(-3, 8),
+            random_.randint(-3, 8),
+            random_.choice(near),
+            random_.choice(ends),
+            random_.randint(*ends),
+        )
+    )
 
 
 def _decimals(precision: int, scale: int) -> Draw:
     largest = 10**precision - 1
-    small = tuple(n for n in (0, 1, -1, 5, 49, 50, 51, 100, 250, 10**scale, 5 * 10**scale, -(10**scale), 25 * 10**scale // 10) if abs(n) <= largest)
+    small = tuple(
+        n
+        for n in (
+            0,
+            1,
+            -1,
+            5,
+            49,
+            50,
+            51,
+            100,
+            250,
+            10**scale,
+            5 * 10**scale,
+            -(10**scale),
+            25 * 10**scale // 10,
+        )
+        if abs(n) <= largest
+    )
 
     def draw(random_: random.Random) -> str:
-        n = random_.choice((random_.choice(small), random_.choice(small), random_.choice((largest, -largest)), random_.randint(-largest, largest)))
+        n = random_.choice(
+            (
+                random_.choice(small),
+                random_.choice(small),
+                random_.choice((largest, -largest)),
+                random_.randint(-largest, largest),
+            )
+        )
         return decimal_text(n, scale)
 
     return draw
@@ -113,7 +178,11 @@ def decimal_text(unscaled: int, scale: int) -> str:
     """
     digits = str(abs(unscaled)).rjust(scale + 1, "0")
     sign = "-" if unscaled < 0 else ""
-    return f"{sign}{digits[: len(digits) - scale]}.{digits[len(digits) - scale :]}" if scale else f"{sign}{digits}"
+    return (
+        f"{sign}{digits[: len(digits) - scale]}.{digits[len(digits) - scale :]}"
+        if scale
+        else f"{sign}{digits}"
+    )
 
 
 def _plain_decimals(scale: int) -> Draw:
@@ -138,7 +207,22 @@ def _map_of(item: Draw) -> Draw:
 
 
 def _bytes(random_: random.Random) -> bytes:
-    return random_.choice((b"", b"\x00", b"\xff", b"a", b"ab", b"abc", b"\x00\x01", b"\xc3\x9f", b"\xc3", "ß".encode(), b"5", random_.randbytes(3)))
+    return random_.choice(
+        (
+            b"",
+            b"\x00",
+            b"\xff",
+            b"a",
+            b"ab",
+            b"abc",
+            b"\x00\x01",
+            b"\xc3\x9f",
+            b"\xc3",
+            "ß".encode(),
+            b"5",
+            random_.randbytes(3),
+        )
+    )
 
 
 def _boolean(random_: random.Random) -> bool:
@@ -148,7 +232,9 @@ def _boolean(random_: random.Random) -> bool:
 _INT: Final = _integers(32)
 _TEXT: Final = _one_of(TEXTS)
 _PLAIN: Final = _one_of((-1, 1, 2, 3, 4, 5))
-_PLAIN_TEXT: Final = _one_of(("", "a", "ab", "abc", "ABC", "aBc", " abc ", "ß", "straße", "é", "Σας", "😀x", "b", "zz", "a%b", "A_b"))
+_PLAIN_TEXT: Final = _one_of(
+    ("", "a", "ab", "abc", "ABC", "aBc", " abc ", "ß", "straße", "é", "Σας", "😀x", "b", "zz", "a%b", "A_b")
+)
 
 NASTY: Final[dict[str, Draw]] = {
     "boolean": _boolean,

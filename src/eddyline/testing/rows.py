@@ -91,14 +91,16 @@ def benign_rows(seed: int, count: int) -> pa.RecordBatch:
 def _batch(random_: random.Random, count: int, pools: dict[str, Draw]) -> pa.RecordBatch:
     arrays: list[pa.Array] = []
     before: dict[str, list[Any]] = {}
-    for name, kind, pool in _COLUMNS:
+    for _, kind, pool in _COLUMNS:
         values = [_value(random_, pools, pool, row, before) for row in range(count)]
         before[pool] = values
         arrays.append(_array(values, kind))
     return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
 
 
-def _value(random_: random.Random, pools: dict[str, Draw], pool: str, row: int, before: dict[str, list[Any]]) -> Any:
+def _value(
+    random_: random.Random, pools: dict[str, Draw], pool: str, row: int, before: dict[str, list[Any]]
+) -> Any:
     """A value of the pool, NULL, or what the column's twin has, so that `a = b` is often true."""
     draw = random_.random()
     if draw < 0.12:
@@ -126,7 +128,9 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
         return pa.array(values, pa.int32()).cast(kind)
     if pa.types.is_struct(kind):
         columns = [_array([None if v is None else v[f.name] for v in values], f.type) for f in kind]
-        return pa.StructArray.from_arrays(columns, fields=list(kind), mask=pa.array([v is None for v in values]))
+        return pa.StructArray.from_arrays(
+            columns, fields=list(kind), mask=pa.array([v is None for v in values])
+        )
     if pa.types.is_decimal(kind):
         return pa.array([None if v is None else Decimal(v) for v in values], kind)
     return pa.array(values, kind)

@@ -60,7 +60,9 @@ FORMS: Final[dict[str, Form]] = {
     "case value": Form(PRIMARY, (), fewest=3),
     "index": Form(PRIMARY, (PRIMARY, "[", COMPARISON, "]")),
     "field": Form(PRIMARY, (PRIMARY, ".", WORD)),
-    "substring from": Form(PRIMARY, ("SUBSTRING", "(", COMPARISON, "FROM", COMPARISON, "FOR", COMPARISON, ")")),
+    "substring from": Form(
+        PRIMARY, ("SUBSTRING", "(", COMPARISON, "FROM", COMPARISON, "FOR", COMPARISON, ")")
+    ),
     "trim from": Form(PRIMARY, ("TRIM", "(", WORD, COMPARISON, "FROM", COMPARISON, ")")),
 }
 
@@ -193,6 +195,12 @@ class _Printer:
             return ""
         if self.odd and self.chance(0.2):
             assert self.random is not None, "only a style is odd"
-            return self.random.choice(("\n", "\t", "  ", "\r\n", " /* c */ ", " -- it's\n", " /**/ ", "\n\n  "))
-        tight = before in "([" or token in ")],[" or (token == "(" and before[-1].isalnum() and not self.chance(0.1))
+            return self.random.choice(
+                ("\n", "\t", "  ", "\r\n", " /* c */ ", " -- it's\n", " /**/ ", "\n\n  ")
+            )
+        tight = (
+            before in "(["
+            or token in ")],["
+            or (token == "(" and before[-1].isalnum() and not self.chance(0.1))
+        )
         return "" if tight else " "

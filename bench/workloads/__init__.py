@@ -1,0 +1,1 @@
+"""Seeded workloads: the same queries and tuples in every run."""

@@ -1,0 +1,1 @@
+"""Many standing SQL queries over streams, evaluated together on every arriving tuple."""

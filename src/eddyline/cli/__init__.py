@@ -1,0 +1,86 @@
+"""The command `eddyline`: one file a noun group, one place for exit codes and for what becomes of an error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from eddyline.cli import demo, doctor, query
+from eddyline.cli.output import Exit, complain, quiet_stdout
+from eddyline.errors import EddylineError
+
+
+class Root(TyperGroup):
+    """The outermost command: whatever goes wrong below becomes a message and an exit code, never a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command; `EDDYLINE_DEBUG=1` lets unexpected errors through."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except EddylineError as error:
+            complain(str(error))
+            raise typer.Exit(Exit.FAILURE) from None
+        except BrokenPipeError:
+            quiet_stdout()
+            raise typer.Exit(Exit.BROKEN_PIPE) from None
+        except KeyboardInterrupt:
+            complain("interrupted")
+            raise typer.Exit(Exit.INTERRUPTED) from None
+        except OSError as error:
+            quiet_stdout()
+            complain(f"the machine refuses: {error}")
+            raise typer.Exit(Exit.FAILURE) from None
+        except (AssertionError, ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+            if os.environ.get("EDDYLINE_DEBUG"):
+                raise
+            complain(
+                f"internal error: {type(error).__name__}: {error}\n"
+                "hint: this is a bug of eddyline, please report it; EDDYLINE_DEBUG=1 shows where it happened"
+            )
+            raise typer.Exit(Exit.FAILURE) from None
+
+
+app = typer.Typer(
+    cls=Root,
+    name="eddyline",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(query.app, name="query")
+app.command("demo")(demo.demo)
+app.command("doctor")(doctor.doctor)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"eddyline {version('eddyline')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Many standing SQL queries over streams, matched together.
+
+    Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 failure.
+    """
+
+
+def main() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app()

@@ -1,0 +1,142 @@
+"""SQL text to normal form, with parsing, binding and planning shared by queries that differ only in constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from eddyline.errors import QueryError
+from eddyline.functions.context import Context
+from eddyline.model.catalog import Stream
+from eddyline.model.expression import Parameter, parameters_of, walk
+from eddyline.model.query import BoundQuery, NormalQuery, Query
+from eddyline.normalize import Plan, plan
+from eddyline.sql.bind import Resolver, bind, bind_select
+from eddyline.sql.select import parse
+from eddyline.sql.template import Split, negated, split
+
+MAX_SHAPES: Final = 10_000  # shapes kept; the one unused for longest goes first
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """A bound query and its plan, for one combination of the pinned constants."""
+
+    bound: BoundQuery
+    plan: Plan
+
+
+@dataclass(slots=True)
+class _Shape:
+    """What is known of all queries of one shape.
+
+    `pinned` numbers the constants whose value the plan depends on (a format, a digit count, part of a subject): there
+    is one plan for each combination of their values. `signs` numbers those that stand behind a minus.
+    """
+
+    pinned: tuple[int, ...]
+    signs: tuple[int, ...]
+    prepared: dict[tuple[object, ...], _Prepared] = field(default_factory=dict)
+
+
+class Compiler:
+    """Compiles queries against a set of streams.
+
+    >>> import pyarrow as pa
+    >>> compiler = Compiler([Stream("quotes", pa.schema([("price", pa.float64())]))])
+    >>> print(compiler.compile(Query("cheap", "SELECT * FROM quotes WHERE price < 10")).predicate.regions)
+    (-inf, 10.0)
+    """
+
+    def __init__(
+        self, streams: Iterable[Stream], *, time_zone: str = "UTC", resolver: Resolver | None = None
+    ) -> None:
+        self._streams = list(streams)
+        self._time_zone = time_zone
+        self._resolver = resolver
+        self._shapes: dict[tuple[object, ...], _Shape | None] = {}
+
+    def compile(self, query: Query) -> NormalQuery:
+        """A query in normal form, or a `QueryError`."""
+        found = split(query.sql)
+        if found is None or not found.values:
+            return self._compile_alone(query)
+        key = (found.pieces, found.types)
+        if key not in self._shapes:
+            # The first of a shape goes the plain way: a shape that never comes back is not worth preparing.
+            normal = self._compile_alone(query)
+            self._remember(key, None)
+            return normal
+        shape = self._shapes.pop(key)
+        if shape is None:
+            shape = self._study(query, found)
+        self._shapes[key] = shape
+        return self._instantiate(query, found, shape)
+
+    def bind(self, query: Query) -> BoundQuery:
+        """A query with names and types settled."""
+        return bind(query, self._streams, time_zone=self._time_zone, resolver=self._resolver)
+
+    def _compile_alone(self, query: Query) -> NormalQuery:
+        bound = self.bind(query)
+        return _normal(query, bound, plan(bound), ())
+
+    def _remember(self, key: tuple[object, ...], shape: _Shape | None) -> None:
+        self._shapes[key] = shape
+        if len(self._shapes) > MAX_SHAPES:
+            del self._shapes[next(iter(self._shapes))]
+
+    def _study(self, query: Query, found: Split) -> _Shape:
+        """Bind with every constant as a parameter, to see which of them matter to more than regions."""
+        everything = range(len(found.values))
+        bound, pinned = self._bind(query, found, everything)
+        free = parameters_of(bound.predicate) - pinned - plan(bound).pinned
+        outputs = {index for output in bound.outputs for index in parameters_of(output.expression)}
+        free -= outputs
+        signs = {
+            e.index
+            for e in walk(bound.predicate)
+            if isinstance(e, Parameter) and e.value != found.values[e.index]
+        }
+        return _Shape(tuple(i for i in everything if i not in free), tuple(sorted(signs & free)))
+
+    def _bind(self, query: Query, found: Split, chosen: Sequence[int]) -> tuple[BoundQuery, set[int]]:
+        places = found.places()
+        parameters = {places[index][1]: (places[index][0], index) for index in chosen}
+        context = Context(self._time_zone)
+        bound = bind_select(
+            parse(query.sql), query, self._streams, context, resolver=self._resolver, parameters=parameters
+        )
+        return bound, context.pinned
+
+    def _instantiate(self, query: Query, found: Split, shape: _Shape) -> NormalQuery:
+        values = found.values
+        key = tuple([values[index] for index in shape.pinned])
+        prepared = shape.prepared.get(key)
+        if prepared is None:
+            prepared = self._prepare(query, found, shape, key)
+        if shape.signs:
+            signed = list(values)
+            for index in shape.signs:
+                signed[index] = negated(signed[index])
+            values = tuple(signed)
+        return _normal(query, prepared.bound, prepared.plan, values)
+
+    def _prepare(self, query: Query, found: Split, shape: _Shape, key: tuple[object, ...]) -> _Prepared:
+        free = [index for index in range(len(found.values)) if index not in shape.pinned]
+        try:
+            bound, _ = self._bind(query, found, free)
+        except QueryError as error:
+            error.query = query.id
+            raise
+        prepared = _Prepared(bound, plan(bound))
+        if len(shape.prepared) >= MAX_SHAPES:
+            shape.prepared.clear()
+        shape.prepared[key] = prepared
+        return prepared
+
+
+def _normal(query: Query, bound: BoundQuery, prepared: Plan, values: tuple[object, ...]) -> NormalQuery:
+    predicate = prepared.instantiate(values)
+    return NormalQuery(query.id, query.sql, bound.stream, predicate, bound.outputs, bound.time_zone)

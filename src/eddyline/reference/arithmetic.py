@@ -1,0 +1,149 @@
+"""Sums, products, quotients and rounding of numbers and intervals."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any, Final
+
+from eddyline.model import types as t
+from eddyline.reference import decimals, floats
+from eddyline.reference.decimals import DECIMAL128, EXACT, fit
+from eddyline.reference.failure import Failure
+
+_DIVISION_SCALE: Final = 39  # Spark divides decimals to one digit more than any type has, then rounds again
+
+
+def in_range(kind: t.DataType, value: int) -> int:
+    """The value, if the type is wide enough for it; fails if not."""
+    low, high = t.RANGE[kind]
+    if not low <= value <= high:
+        raise Failure(f"{value} is beyond {kind}")
+    return value
+
+
+def add(kind: t.DataType, left: Any, right: Any) -> Any:
+    if isinstance(kind, t.DecimalType):
+        return fit(EXACT.add(left, right), kind)
+    return _settle(kind, left + right)
+
+
+def sub(kind: t.DataType, left: Any, right: Any) -> Any:
+    if isinstance(kind, t.DecimalType):
+        return fit(EXACT.subtract(left, right), kind)
+    return _settle(kind, left - right)
+
+
+def mul(kind: t.DataType, left: Any, right: Any) -> Any:
+    if isinstance(kind, t.DecimalType):
+        return fit(EXACT.multiply(left, right), kind)
+    return _settle(kind, left * right)
+
+
+def _settle(kind: t.DataType, value: Any) -> Any:
+    """A result in the machine's form: integers checked, floats rounded to their width."""
+    if kind == t.DOUBLE:
+        return value
+    return floats.round32(value) if kind == t.FLOAT else in_range(kind, value)
+
+
+def div(kind: t.DataType, left: Any, right: Any) -> Any:
+    """Of two doubles or two decimals."""
+    if right == 0:
+        raise Failure("division by zero")
+    if not isinstance(kind, t.DecimalType):
+        return left / right
+    return fit(_quotient(left, right), kind)
+
+
+def _quotient(left: Decimal, right: Decimal) -> Decimal:
+    """Rounded half up to 39 digits after the point."""
+    _, digits_left, exponent_left = EXACT.divide(left, 1).as_tuple()
+    _, digits_right, exponent_right = right.as_tuple()
+    assert isinstance(exponent_left, int) and isinstance(exponent_right, int), "decimals are finite"
+    top, bottom = _integer(digits_left), _integer(digits_right)
+    shift = exponent_left - exponent_right + _DIVISION_SCALE
+    top, bottom = (top * 10**shift, bottom) if shift >= 0 else (top, bottom * 10**-shift)
+    size = (2 * top + bottom) // (2 * bottom)
+    negative = left.is_signed() != right.is_signed()
+    return EXACT.scaleb(Decimal(-size if negative else size), -_DIVISION_SCALE)
+
+
+def _integer(digits: tuple[int, ...]) -> int:
+    return int("".join(map(str, digits)))
+
+
+def int_div(left: Any, right: Any) -> int:
+    """The bigint quotient, towards zero."""
+    if right == 0:
+        raise Failure("division by zero")
+    if isinstance(left, Decimal):
+        return in_range(t.LONG, int(EXACT.divide_int(left, right)))
+    quotient = abs(left) // abs(right)
+    return in_range(t.LONG, quotient if (left < 0) == (right < 0) else -quotient)
+
+
+def mod(kind: t.DataType, left: Any, right: Any) -> Any:
+    """The remainder, with the sign of the dividend."""
+    if right == 0:
+        raise Failure("remainder by zero")
+    if isinstance(kind, t.DecimalType):
+        return fit(EXACT.remainder(left, right), kind)
+    if t.is_fractional(kind):
+        return math.nan if math.isinf(left) else math.fmod(left, right)
+    remainder = abs(left) % abs(right)
+    return -remainder if left < 0 else remainder
+
+
+def neg(kind: t.DataType, value: Any) -> Any:
+    if isinstance(kind, t.DecimalType):
+        return fit(DECIMAL128.minus(value), kind)
+    return _settle(kind, -value)
+
+
+def abs_(kind: t.DataType, value: Any) -> Any:
+    if isinstance(kind, t.DecimalType):
+        return neg(kind, value) if value < 0 else value
+    return _settle(kind, abs(value))
+
+
+def floor(kind: t.DataType, value: Any) -> Any:
+    return _whole(kind, value, ROUND_FLOOR)
+
+
+def ceil(kind: t.DataType, value: Any) -> Any:
+    return _whole(kind, value, ROUND_CEILING)
+
+
+def _whole(kind: t.DataType, value: Any, rounding: str) -> Any:
+    if isinstance(value, int):
+        return value
+    if isinstance(kind, t.DecimalType):
+        return fit(value.to_integral_value(rounding), kind)
+    return clip(t.LONG, math.floor if rounding == ROUND_FLOOR else math.ceil, value)
+
+
+def clip(kind: t.DataType, whole: Any, value: float) -> int:
+    """A float made an integer as Java does: NaN gives 0, what is too large the nearest end of the type."""
+    if math.isnan(value):
+        return 0
+    low, high = t.RANGE[kind]
+    if math.isinf(value):
+        return high if value > 0 else low
+    return min(max(int(whole(value)), low), high)
+
+
+def round_(kind: t.DataType, value: Any, digits: int) -> Any:
+    """Half up to so many digits after the point (negative: before it)."""
+    if isinstance(kind, t.DecimalType):
+        return fit(decimals.half_up(value, digits), kind)
+    if not t.is_fractional(kind):
+        return in_range(kind, int(decimals.half_up(Decimal(value), digits)))
+    if not math.isfinite(value):
+        return value
+    # Spark rounds the decimal that Java prints, of a float after widening it to a double.
+    return floats.nearest(decimals.half_up(floats.shortest(value, t.DOUBLE), digits), kind)
+
+
+def isnan(value: float | None) -> bool:
+    return value is not None and math.isnan(value)

@@ -1,0 +1,49 @@
+"""Conversion between all pairs of types that Spark converts in ANSI mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eddyline.model import types as t
+from eddyline.reference.casts import from_text, intervals, numbers, times, to_text
+
+
+def cast(source: t.DataType, target: t.DataType, value: Any, time_zone: str) -> Any:
+    """The value in another type; fails where it has no such form.
+
+    >>> cast(t.STRING, t.INT, " 12 ", "UTC"), cast(t.DOUBLE, t.INT, -1.9, "UTC")
+    (12, -1)
+    """
+    if value is None or source == target:
+        return value
+    if isinstance(source, t.ArrayType | t.MapType | t.StructType) and target != t.STRING:
+        return _nested(source, target, value, time_zone)
+    if target == t.STRING:
+        return to_text.text(source, value, time_zone)
+    if target == t.BINARY:
+        return to_text.octets(value)
+    if target in (t.DATE, t.TIMESTAMP, t.TIMESTAMP_NTZ):
+        return times.to_time(source, target, value, time_zone)
+    if t.is_interval(target) or t.is_interval(source):
+        return intervals.cast(source, target, value)
+    if source == t.STRING:
+        return from_text.to_number(target, value)
+    if source == t.TIMESTAMP:
+        return times.to_number(target, value)
+    return numbers.to_number(source, target, value)
+
+
+def _nested(source: t.DataType, target: t.DataType, value: Any, time_zone: str) -> Any:
+    """Element by element: a failing one fails the whole."""
+    match source, target:
+        case t.ArrayType(), t.ArrayType():
+            return [cast(source.element, target.element, each, time_zone) for each in value]
+        case t.MapType(), t.MapType():
+            return [
+                (cast(source.key, target.key, key, time_zone), cast(source.value, target.value, each, time_zone))
+                for key, each in value
+            ]
+        case t.StructType(), t.StructType():
+            pairs = zip(source.fields, target.fields, value, strict=True)
+            return tuple(cast(was, becomes, each, time_zone) for (_, was), (_, becomes), each in pairs)
+    raise AssertionError(f"no cast from {source} to {target}")

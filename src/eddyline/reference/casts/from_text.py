@@ -1,0 +1,75 @@
+"""Text read as a number or a boolean."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from typing import Any, Final
+
+from eddyline.model import types as t
+from eddyline.reference import decimals, floats
+from eddyline.reference.arithmetic import in_range
+from eddyline.reference.failure import Failure
+
+JAVA_SPACE: Final = "".join(map(chr, range(0x21)))  # what java.lang.String.trim takes off
+SPACE: Final = JAVA_SPACE + "\x7f"  # what Spark takes off: ASCII white space and control characters
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?")
+_HEXADECIMAL = re.compile(r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?")
+
+_WORDS: Final = dict.fromkeys(("t", "true", "y", "yes", "1"), True) | dict.fromkeys(
+    ("f", "false", "n", "no", "0"), False
+)
+_SPECIAL: Final = {"nan": math.nan} | {
+    sign + word: math.copysign(math.inf, -1 if sign == "-" else 1)
+    for sign in ("", "+", "-")
+    for word in ("inf", "infinity")
+}
+
+
+def to_number(target: t.DataType, text: str) -> Any:
+    """The boolean, integer, float or decimal that is written there; fails if there is none."""
+    if target == t.BOOLEAN:
+        return _boolean(text)
+    if isinstance(target, t.DecimalType):
+        return _decimal(target, text)
+    if t.is_fractional(target):
+        return _float(target, text)
+    return _integer(target, text)
+
+
+def _boolean(text: str) -> bool:
+    word = _WORDS.get(text.strip(SPACE).lower())
+    if word is None:
+        raise Failure(f"{text!r} is no boolean")
+    return word
+
+
+def _integer(target: t.DataType, text: str) -> int:
+    """Digits with a sign at most: no point, no exponent."""
+    trimmed = text.strip(SPACE)
+    if _INTEGER.fullmatch(trimmed) is None:
+        raise Failure(f"{text!r} is no {target}")
+    return in_range(target, int(trimmed))
+
+
+def _decimal(target: t.DecimalType, text: str) -> Decimal:
+    trimmed = text.strip(JAVA_SPACE)
+    if _DECIMAL.fullmatch(trimmed) is None:
+        raise Failure(f"{text!r} is no decimal")
+    return decimals.fit(Decimal(trimmed), target)
+
+
+def _float(target: t.DataType, text: str) -> float:
+    """What Java reads (so 1.5d and 0x1p3 too), and Spark's own words for infinity and NaN."""
+    trimmed = text.strip(JAVA_SPACE)
+    if _FLOAT.fullmatch(trimmed) is not None:
+        number = Decimal(trimmed.rstrip("fFdD"))
+        negative = trimmed.startswith("-")
+        return math.copysign(floats.nearest(number, target), -1 if negative else 1)
+    if trimmed.lower() in _SPECIAL:
+        return _SPECIAL[trimmed.lower()]
+    raise Failure(f"{text!r} is no number")

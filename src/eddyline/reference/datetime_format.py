@@ -1,0 +1,2 @@
+"""todo"""
+def parse_timestamp(place, text, fmt): raise NotImplementedError

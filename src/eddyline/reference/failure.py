@@ -1,0 +1,10 @@
+"""The one signal that an operation has no value for a tuple."""
+
+from __future__ import annotations
+
+
+class Failure(Exception):
+    """The operation fails for these arguments: it yields NULL there, and the failure is counted.
+
+    Where Spark in ANSI mode raises an error (overflow, division by zero, text that is no number).
+    """

@@ -1,0 +1,226 @@
+"""Where Eddyline and Spark say different things about random statements: four judgements, each a list of findings.
+
+    render    what was bound, printed for Spark again, must give what the text gives, over benign rows: judges the
+              parser, precedence, coercions and the printing, all by Spark alone
+    text      the statement as written against the reference, over benign rows
+    try       the bound expressions in Spark's failing-as-NULL forms, over nasty rows: judges every operation
+    refusal   a text that only one of the two accepts
+
+Expected values are Spark's, three-valued: NULL differs from FALSE.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from eddyline import reference
+from eddyline.errors import QueryError
+from eddyline.model.expression import Expression
+from eddyline.model.query import BoundQuery, Query
+from eddyline.sql import bind, render
+from eddyline.testing.rows import EVERYTHING
+from eddyline.testing.text import expression_text, statement_text, where_text
+from eddyline.testing.tree import Statement
+from tests.differential.exceptions import excused
+from tests.differential.judge import Failed, Refused, Values, Verdict, judge
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One disagreement; `row` is the first row on which values differ."""
+
+    judgement: str
+    statement: Statement
+    expected: object
+    actual: object
+    row: int | None = None
+    detail: str = ""
+
+    def __str__(self) -> str:
+        where = "" if self.row is None else f" in row {self.row}"
+        return (
+            f"[{self.judgement}] {statement_text(self.statement)}\n"
+            f"    Spark: {self.expected!r}{where}   here: {self.actual!r}   {self.detail}"
+        )
+
+
+@dataclass
+class Report:
+    """What came out: findings, and how many statements were judged or set aside because Spark fails on a row."""
+
+    findings: list[Finding] = field(default_factory=list)
+    judged: int = 0
+    failed: int = 0
+    refused: int = 0
+    excused: int = 0
+
+    def __str__(self) -> str:
+        shortest = sorted(self.findings, key=lambda finding: finding.statement.size)
+        head = f"{len(self.findings)} disagreements in {self.judged} statements; the shortest:\n"
+        return head + "\n".join(str(finding) for finding in shortest[:8])
+
+
+def judge_text(spark: SparkSession, statements: Sequence[Statement], batch: pa.RecordBatch, zone: str = "UTC") -> Report:
+    """Spark on the text as it is against the reference on what it was bound to, and who refuses what."""
+    report = Report()
+    rows = list(reference.rows(batch, EVERYTHING))
+    for statement, verdicts in _spark_on_text(spark, statements, batch, zone):
+        report.judged += 1
+        bound = _bound(statement, zone)
+        refusals = [v.reason for v in verdicts if isinstance(v, Refused)]
+        if refusals or isinstance(bound, QueryError):
+            report.refused += 1
+            finding = _refusal(statement, refusals, bound)
+            if finding is not None:
+                _file(report, finding)
+        elif any(isinstance(v, Failed) for v in verdicts):
+            report.failed += 1
+        else:
+            for expression, verdict in zip(_expressions(bound), verdicts, strict=True):
+                finding = _difference("text", statement, expression, verdict, rows, zone)
+                if finding is not None:
+                    _file(report, finding)
+                    break
+    return report
+
+
+def judge_render(
+    spark: SparkSession, statements: Sequence[Statement], batch: pa.RecordBatch, zone: str = "UTC"
+) -> Report:
+    """Spark on the text against Spark on what the text was bound to, and who refuses what."""
+    report = Report()
+    bound = {s: b for s in statements if isinstance(b := _bound(s, zone), BoundQuery)}
+    for form in (False, True):
+        texts = [render(e, try_forms=form) for b in bound.values() for e in _expressions(b)]
+        verdicts = iter(judge(spark, batch, texts, time_zone=zone))
+        ours = {s: [next(verdicts) for _ in _expressions(b)] for s, b in bound.items()}
+        for statement, several in _spark_on_text(spark, statements, batch, zone):
+            report.judged += 1
+            _compare_rendered(report, statement, bound.get(statement), several, ours.get(statement, []))
+    return report
+
+
+def _compare_rendered(
+    report: Report, statement: Statement, bound: BoundQuery | None, texts: list[Verdict], ours: list[Verdict]
+) -> None:
+    if bound is None or any(isinstance(v, Refused) for v in texts):
+        report.refused += 1
+        return
+    if any(isinstance(v, Failed) for v in texts):
+        report.failed += 1
+        return
+    for expression, expected, actual in zip(_expressions(bound), texts, ours, strict=True):
+        assert isinstance(expected, Values), "neither refused nor failed"
+        if not isinstance(actual, Values):
+            _file(report, Finding("render", statement, expected.type, actual, detail=render(expression)))
+            return
+        for row, (one, other) in enumerate(zip(canonical(expected.array), canonical(actual.array), strict=True)):
+            if _key(one) != _key(other):
+                _file(report, Finding("render", statement, one, other, row, render(expression)))
+                return
+
+
+def judge_try(spark: SparkSession, statements: Sequence[Statement], batch: pa.RecordBatch, zone: str = "UTC") -> Report:
+    """Spark on the failing-as-NULL forms against the reference; statements that are not accepted are skipped."""
+    report = Report()
+    rows = list(reference.rows(batch, EVERYTHING))
+    pairs = [(s, b) for s in statements if isinstance(b := _bound(s, zone), BoundQuery)]
+    expressions = [(s, e) for s, b in pairs for e in _expressions(b)]
+    report.judged = len(pairs)
+    verdicts = judge(spark, batch, [render(e, try_forms=True) for _, e in expressions], time_zone=zone)
+    for (statement, expression), verdict in zip(expressions, verdicts, strict=True):
+        finding = _difference("try", statement, expression, verdict, rows, zone)
+        if finding is not None:
+            _file(report, finding)
+    return report
+
+
+def _file(report: Report, finding: Finding) -> None:
+    if excused(finding):
+        report.excused += 1
+    else:
+        report.findings.append(finding)
+
+
+def _spark_on_text(
+    spark: SparkSession, statements: Sequence[Statement], batch: pa.RecordBatch, zone: str
+) -> Iterator[tuple[Statement, list[Verdict]]]:
+    """Spark's verdicts on each statement's outputs and condition, in the order of `_expressions`."""
+    for alias in sorted({s.alias for s in statements}):
+        group = [s for s in statements if s.alias == alias]
+        texts = [[*(expression_text(s, node) for node, _ in s.outputs), where_text(s)] for s in group]
+        flat = [text for several in texts for text in several]
+        verdicts = iter(judge(spark, batch, flat, alias=alias, time_zone=zone))
+        for statement, several in zip(group, texts, strict=True):
+            yield statement, [next(verdicts) for _ in several]
+
+
+def _bound(statement: Statement, zone: str) -> BoundQuery | QueryError:
+    try:
+        return bind(Query("q", statement_text(statement)), [EVERYTHING], time_zone=zone)
+    except QueryError as error:
+        return error
+
+
+def _expressions(bound: BoundQuery) -> list[Expression]:
+    star = bound.outputs and bound.outputs[0].name == EVERYTHING.schema.names[0]
+    return [*([] if star else [output.expression for output in bound.outputs]), bound.predicate]
+
+
+def _refusal(statement: Statement, refusals: list[str], bound: BoundQuery | QueryError) -> Finding | None:
+    if refusals and not isinstance(bound, QueryError):
+        return Finding("refusal", statement, "refused", "accepted", detail=refusals[0])
+    if not refusals and isinstance(bound, QueryError):
+        return Finding("refusal", statement, "accepted", "refused", detail=str(bound))
+    return None
+
+
+def _difference(
+    judgement: str,
+    statement: Statement,
+    expression: Expression,
+    verdict: Verdict,
+    rows: Sequence[object],
+    zone: str,
+) -> Finding | None:
+    if not isinstance(verdict, Values):
+        return Finding(judgement, statement, verdict, "a value", detail=render(expression, try_forms=True))
+    if verdict.type != str(expression.type) and verdict.type != "void" and not verdict.type.startswith("interval"):
+        return Finding(judgement, statement, verdict.type, str(expression.type), detail="types differ")
+    for i, (row, expected) in enumerate(zip(rows, canonical(verdict.array), strict=True)):
+        try:
+            actual = reference.evaluate(expression, row, time_zone=zone)
+        except Exception as error:
+            return Finding(judgement, statement, expected, f"{type(error).__name__}: {error}", i)
+        if _key(actual) != _key(expected):
+            return Finding(judgement, statement, expected, actual, i)
+    return None
+
+
+def canonical(array: pa.ChunkedArray | pa.Array) -> list[object]:
+    """Values as `model.types` holds them: times as integers."""
+    kind = array.type
+    if pa.types.is_timestamp(kind):
+        return list(array.cast(pa.int64()).to_pylist())
+    if pa.types.is_date32(kind):
+        return list(array.cast(pa.int32()).to_pylist())
+    if pa.types.is_string(kind):
+        return [None if b is None else b.decode(errors="surrogateescape") for b in array.cast(pa.binary()).to_pylist()]
+    return list(array.to_pylist())
+
+
+def _key(value: object) -> object:
+    """What is compared: floats by their bits (all NaN alike), a number never as a truth value."""
+    if isinstance(value, float):
+        return "nan" if value != value else struct.pack("d", value)
+    if isinstance(value, Decimal):
+        return ("decimal", value)
+    if isinstance(value, list):
+        return [_key(item) for item in value]
+    return (type(value), value)
