@@ -1,1 +1,19 @@
 """Many standing SQL queries over streams, evaluated together on every arriving tuple."""
+
+
+from eddyline.compile import Compiler
+from eddyline.errors import EddylineError, QueryError, SchemaError
+from eddyline.model.catalog import Stream
+from eddyline.model.matches import Matches
+from eddyline.model.query import Query
+
+__all__ = [
+    "Compiler",
+    "EddylineError",
+    "Matches",
+    "Query",
+    "QueryError",
+    "SchemaError",
+    "Stream",
+
+]

@@ -11,10 +11,8 @@ Expected values are Spark's, three-valued: NULL differs from FALSE.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
+from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -28,52 +26,20 @@ from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import expression_text, statement_text, where_text
 from eddyline.testing.tree import Statement
 from tests.differential.exceptions import excused
+from tests.differential.finding import Finding, Report, same, value_of
 from tests.differential.judge import Failed, Refused, Values, Verdict, judge
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One disagreement; `row` is the first row on which values differ."""
-
-    judgement: str
-    statement: Statement
-    expected: object
-    actual: object
-    row: int | None = None
-    detail: str = ""
-
-    def __str__(self) -> str:
-        where = "" if self.row is None else f" in row {self.row}"
-        return (
-            f"[{self.judgement}] {statement_text(self.statement)}\n"
-            f"    Spark: {self.expected!r}{where}   here: {self.actual!r}   {self.detail}"
-        )
-
-
-@dataclass
-class Report:
-    """What came out: findings, and how many statements were judged or set aside because Spark fails on a row."""
-
-    findings: list[Finding] = field(default_factory=list)
-    judged: int = 0
-    failed: int = 0
-    refused: int = 0
-    excused: int = 0
-
-    def __str__(self) -> str:
-        shortest = sorted(self.findings, key=lambda finding: finding.statement.size)
-        head = f"{len(self.findings)} disagreements in {self.judged} statements; the shortest:\n"
-        return head + "\n".join(str(finding) for finding in shortest[:8])
-
-
-def judge_text(spark: SparkSession, statements: Sequence[Statement], batch: pa.RecordBatch, zone: str = "UTC") -> Report:
+def judge_text(
+    spark: SparkSession, statements: Sequence[Statement], batch: pa.RecordBatch, zone: str = "UTC"
+) -> Report:
     """Spark on the text as it is against the reference on what it was bound to, and who refuses what."""
     report = Report()
     rows = list(reference.rows(batch, EVERYTHING))
     for statement, verdicts in _spark_on_text(spark, statements, batch, zone):
         report.judged += 1
         bound = _bound(statement, zone)
-        refusals = [v.reason for v in verdicts if isinstance(v, Refused)]
+        refusals = _refusals(verdicts)
         if refusals or isinstance(bound, QueryError):
             report.refused += 1
             finding = _refusal(statement, refusals, bound)
@@ -120,20 +86,59 @@ def _compare_rendered(
         if not isinstance(actual, Values):
             _file(report, Finding("render", statement, expected.type, actual, detail=render(expression)))
             return
-        for row, (one, other) in enumerate(zip(canonical(expected.array), canonical(actual.array), strict=True)):
-            if _key(one) != _key(other):
+        for row, (one, other) in enumerate(
+            zip(canonical(expected.array), canonical(actual.array), strict=True)
+        ):
+            if not same(one, other):
                 _file(report, Finding("render", statement, one, other, row, render(expression)))
                 return
 
 
-def judge_try(spark: SparkSession, statements: Sequence[Statement], batch: pa.RecordBatch, zone: str = "UTC") -> Report:
+def judge_refusals(
+    spark: SparkSession, statements: Sequence[Statement], batch: pa.RecordBatch, zone: str = "UTC"
+) -> Report:
+    """Only who refuses what, and the types of what both accept."""
+    report = Report()
+    for statement, verdicts in _spark_on_text(spark, statements, batch, zone):
+        report.judged += 1
+        bound = _bound(statement, zone)
+        refusals = _refusals(verdicts)
+        report.refused += bool(refusals)
+        finding = _refusal(statement, refusals, bound)
+        if finding is None and isinstance(bound, BoundQuery):
+            types = [
+                (v.type, str(e.type))
+                for v, e in zip(verdicts, _expressions(bound), strict=True)
+                if not isinstance(v, Refused)
+            ]
+            wrong = [pair for pair in types if not _same_type(*pair)]
+            finding = Finding("type", statement, *wrong[0]) if wrong else None
+        if finding is not None:
+            _file(report, finding)
+    return report
+
+
+def _same_type(spark: str, here: str) -> bool:
+    """Whether the types are one; a bare NULL is a condition here, and intervals have no fields here."""
+    return spark == here or spark == "void" or (spark.startswith("interval") and here.startswith("interval"))
+
+
+def judge_try(
+    spark: SparkSession,
+    statements: Sequence[Statement],
+    batch: pa.RecordBatch,
+    zone: str = "UTC",
+    *,
+    codegen: bool = False,
+) -> Report:
     """Spark on the failing-as-NULL forms against the reference; statements that are not accepted are skipped."""
     report = Report()
     rows = list(reference.rows(batch, EVERYTHING))
     pairs = [(s, b) for s in statements if isinstance(b := _bound(s, zone), BoundQuery)]
     expressions = [(s, e) for s, b in pairs for e in _expressions(b)]
     report.judged = len(pairs)
-    verdicts = judge(spark, batch, [render(e, try_forms=True) for _, e in expressions], time_zone=zone)
+    texts = [render(e, try_forms=True) for _, e in expressions]
+    verdicts = judge(spark, batch, texts, time_zone=zone, codegen=codegen)
     for (statement, expression), verdict in zip(expressions, verdicts, strict=True):
         finding = _difference("try", statement, expression, verdict, rows, zone)
         if finding is not None:
@@ -173,6 +178,15 @@ def _expressions(bound: BoundQuery) -> list[Expression]:
     return [*([] if star else [output.expression for output in bound.outputs]), bound.predicate]
 
 
+def _refusals(verdicts: list[Verdict]) -> list[str]:
+    """Why Spark does not accept the statement; its last verdict is on WHERE, which must be boolean."""
+    where = verdicts[-1]
+    wrong = (
+        [] if isinstance(where, Refused) or where.type in ("boolean", "void") else [f"WHERE is {where.type}"]
+    )
+    return [v.reason for v in verdicts if isinstance(v, Refused)] + wrong
+
+
 def _refusal(statement: Statement, refusals: list[str], bound: BoundQuery | QueryError) -> Finding | None:
     if refusals and not isinstance(bound, QueryError):
         return Finding("refusal", statement, "refused", "accepted", detail=refusals[0])
@@ -191,14 +205,11 @@ def _difference(
 ) -> Finding | None:
     if not isinstance(verdict, Values):
         return Finding(judgement, statement, verdict, "a value", detail=render(expression, try_forms=True))
-    if verdict.type != str(expression.type) and verdict.type != "void" and not verdict.type.startswith("interval"):
+    if not _same_type(verdict.type, str(expression.type)):
         return Finding(judgement, statement, verdict.type, str(expression.type), detail="types differ")
     for i, (row, expected) in enumerate(zip(rows, canonical(verdict.array), strict=True)):
-        try:
-            actual = reference.evaluate(expression, row, time_zone=zone)
-        except Exception as error:
-            return Finding(judgement, statement, expected, f"{type(error).__name__}: {error}", i)
-        if _key(actual) != _key(expected):
+        actual = value_of(partial(reference.evaluate, expression, row, time_zone=zone))
+        if not same(actual, expected):
             return Finding(judgement, statement, expected, actual, i)
     return None
 
@@ -211,16 +222,8 @@ def canonical(array: pa.ChunkedArray | pa.Array) -> list[object]:
     if pa.types.is_date32(kind):
         return list(array.cast(pa.int32()).to_pylist())
     if pa.types.is_string(kind):
-        return [None if b is None else b.decode(errors="surrogateescape") for b in array.cast(pa.binary()).to_pylist()]
+        return [
+            None if b is None else b.decode(errors="surrogateescape")
+            for b in array.cast(pa.binary()).to_pylist()
+        ]
     return list(array.to_pylist())
-
-
-def _key(value: object) -> object:
-    """What is compared: floats by their bits (all NaN alike), a number never as a truth value."""
-    if isinstance(value, float):
-        return "nan" if value != value else struct.pack("d", value)
-    if isinstance(value, Decimal):
-        return ("decimal", value)
-    if isinstance(value, list):
-        return [_key(item) for item in value]
-    return (type(value), value)

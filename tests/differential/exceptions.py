@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.differential.agreement import Finding
+    from tests.differential.finding import Finding
 
 # Reasons of Spark or of ours (a piece of the message) that only one side may have.
 _REFUSALS: tuple[tuple[str, str], ...] = ()

@@ -43,6 +43,7 @@ class Failed:
     """Spark accepts the text but fails on some row."""
 
     reason: str
+    type: str
 
 
 Verdict = Values | Refused | Failed
@@ -55,9 +56,11 @@ def settings(spark: SparkSession, **values: str) -> Iterator[None]:
     before = {name: spark.conf.get(name, None) for name in names}
     for name, value in names.items():
         spark.conf.set(name, value)
+    spark.sparkContext.setLogLevel("OFF")  # each failing row would be logged four times with Java's stack
     try:
         yield
     finally:
+        spark.sparkContext.setLogLevel("ERROR")
         for name, old in before.items():
             if old is None:
                 spark.conf.unset(name)
@@ -99,39 +102,31 @@ def judge(
 
 
 def _chunk(spark: SparkSession, expressions: list[str], source: str) -> list[Verdict]:
-    verdicts: list[Verdict | None] = [None] * len(expressions)
+    verdicts: dict[int, Verdict] = {}
     left = list(range(len(expressions)))
     while left:
         text, starts = _select([expressions[i] for i in left], source)
+        types: list[str] = []
         try:
             frame = spark.sql(text)
-            failed: type[Refused] | type[Failed] = Failed
             types = [field.dataType.simpleString() for field in frame.schema.fields]
             table = frame.toArrow()
         except PySparkException as error:
-            failed = Refused if "frame" not in locals() or frame is None else Failed
             place = _place(error, text)
-            if len(left) == 1:
-                verdicts[left[0]] = failed(_reason(error))
-                break
-            if place is None or place < starts[0]:
+            if len(left) > 1 and (place is None or place < starts[0]):  # no hint: halves find it
                 middle = len(left) // 2
                 for half in (left[:middle], left[middle:]):
-                    for i, verdict in zip(
-                        half, _chunk(spark, [expressions[i] for i in half], source), strict=True
-                    ):
-                        verdicts[i] = verdict
+                    verdicts.update(
+                        zip(half, _chunk(spark, [expressions[i] for i in half], source), strict=True)
+                    )
                 break
-            culprit = max(k for k, start in enumerate(starts) if start <= place)
-            verdicts[left.pop(culprit)] = failed(_reason(error))
+            culprit = max(k for k, start in enumerate(starts) if place is None or start <= place)
+            reason = _reason(error)
+            verdicts[left.pop(culprit)] = Failed(reason, types[culprit]) if types else Refused(reason)
             continue
-        finally:
-            frame = None
-        for position, i in enumerate(left):
-            verdicts[i] = Values(types[position], table.column(position))
+        verdicts.update((i, Values(types[k], table.column(k))) for k, i in enumerate(left))
         break
-    assert all(verdict is not None for verdict in verdicts), "every expression has a verdict"
-    return verdicts  # type: ignore[return-value]
+    return [verdicts[i] for i in range(len(expressions))]
 
 
 def _select(expressions: list[str], source: str) -> tuple[str, list[int]]:

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from eddyline.cli import demo, doctor, query
-from eddyline.cli.output import Exit, complain, quiet_stdout
+from eddyline.cli.output import BUGS, Exit, complain, quiet_stdout
 from eddyline.errors import EddylineError
 
 
@@ -37,7 +37,7 @@ class Root(TyperGroup):
             quiet_stdout()
             complain(f"the machine refuses: {error}")
             raise typer.Exit(Exit.FAILURE) from None
-        except (AssertionError, ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        except BUGS as error:
             if os.environ.get("EDDYLINE_DEBUG"):
                 raise
             complain(
@@ -69,7 +69,8 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def root(
     show_version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Many standing SQL queries over streams, matched together.

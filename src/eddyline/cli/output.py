@@ -17,6 +17,20 @@ from rich.text import Text
 SIDE_BY_SIDE: Final = 2  # spaces between the columns of a plain table
 
 
+# What a bug of ours looks like; the commands' own exits and usage errors are none of these.
+BUGS: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
 class Exit(IntEnum):
     """What a command's exit code says; the last two are those of a shell for SIGINT and SIGPIPE."""
 
@@ -107,7 +121,9 @@ def print_json(value: object) -> None:
 def complain(text: str) -> None:
     """A message for people, on standard error."""
     console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
-    console.print(Text("error: ", style="bold red").append(shown(text), style="not bold default"), soft_wrap=True)
+    console.print(
+        Text("error: ", style="bold red").append(shown(text), style="not bold default"), soft_wrap=True
+    )
 
 
 def quiet_stdout() -> None:

@@ -46,7 +46,8 @@ def days_from(year: Numbers, month: Numbers, day: Numbers) -> Numbers:
     era = year // 400
     year_of_era = year - era * 400
     day_of_year = (153 * (month + np.where(month > 2, -3, 9)) + 2) // 5 + day - 1
-    return era * 146_097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - _EPOCH_DAY
+    leap_days = year_of_era // 4 - year_of_era // 100
+    return np.asarray(era * 146_097 + year_of_era * 365 + leap_days + day_of_year - _EPOCH_DAY)
 
 
 def fields_of(days: Numbers) -> Fields:
@@ -73,7 +74,7 @@ def month_length(year: Numbers, month: Numbers) -> Numbers:
     [29, 28]
     """
     leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
-    return np.asarray(_MONTH_DAYS)[month - 1] + (leap & (month == 2))
+    return np.asarray(np.asarray(_MONTH_DAYS)[month - 1] + (leap & (month == 2)))
 
 
 def add_months(days: Numbers, months: Numbers) -> Numbers:

@@ -53,7 +53,9 @@ class LikePattern:
     def to_python(self) -> re.Pattern[str]:
         """A regular expression for `fullmatch`."""
         wild = {ANY: ".*", ONE: "."}
-        return re.compile("".join(re.escape(p) if isinstance(p, str) else wild[p] for p in self.parts), re.DOTALL)
+        return re.compile(
+            "".join(re.escape(p) if isinstance(p, str) else wild[p] for p in self.parts), re.DOTALL
+        )
 
     def to_re2(self) -> str:
         """The same for RE2, to be searched for; anchored at both ends.

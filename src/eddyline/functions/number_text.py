@@ -71,9 +71,13 @@ def _java(negative: bool, digits: str, exponent: int) -> str:
 
 # What Double.parseDouble reads, after taking off everything up to U+0020 at both ends.
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?")
-_HEXADECIMAL: Final = re.compile(r"([+-]?)0[xX](?:([0-9a-fA-F]+)\.?|([0-9a-fA-F]*)\.([0-9a-fA-F]+))[pP]([+-]?[0-9]+)[fFdD]?")
+_HEXADECIMAL: Final = re.compile(
+    r"([+-]?)0[xX](?:([0-9a-fA-F]+)\.?|([0-9a-fA-F]*)\.([0-9a-fA-F]+))[pP]([+-]?[0-9]+)[fFdD]?"
+)
 _INFINITE: Final = {
-    sign + name: -math.inf if sign == "-" else math.inf for sign in ("", "+", "-") for name in ("inf", "infinity")
+    sign + name: -math.inf if sign == "-" else math.inf
+    for sign in ("", "+", "-")
+    for name in ("inf", "infinity")
 }
 _CONTROLS: Final = "".join(map(chr, range(0x21)))
 
@@ -105,7 +109,7 @@ def _decimal_fraction(text: str) -> Fraction | float:
 
 
 def _power(negative: bool, value: int, base: int, exponent: int) -> Fraction | float:
-    """value times base to the exponent, without computing powers that no double can hold."""
+    """Value times base to the exponent, without computing powers that no double can hold."""
     sign = -1 if negative else 1
     size = value.bit_length() * math.log(2, base) + exponent
     if value == 0 or size < -1200:
@@ -120,7 +124,7 @@ def nearest_double(number: Fraction | float) -> float:
     try:
         return number.numerator / number.denominator
     except OverflowError:
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf
 
 
 def nearest_float(number: Fraction | float) -> float:
@@ -136,7 +140,9 @@ def nearest_float(number: Fraction | float) -> float:
         return float(near)
     if Fraction(double) == number:
         return float(near)
-    return min(_neighbours(near), key=lambda f: (abs(Fraction(float(f)) - number), int(f.view(np.uint32)) & 1)).item()
+    return min(
+        _neighbours(near), key=lambda f: (abs(Fraction(float(f)) - number), int(f.view(np.uint32)) & 1)
+    ).item()
 
 
 def _neighbours(near: np.float32) -> list[np.float32]:

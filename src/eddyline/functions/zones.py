@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from importlib import resources
 from io import BytesIO
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -203,7 +204,8 @@ def _transitions(data: bytes) -> tuple[list[int], list[int]]:
     times = list(struct.unpack(f">{time}q", data[body : body + 8 * time]))
     index = data[body + 8 * time : body + 9 * time]
     kinds = [
-        struct.unpack(">lbb", data[body + 9 * time + 6 * i : body + 9 * time + 6 * i + 6])[0] for i in range(kind)
+        struct.unpack(">lbb", data[body + 9 * time + 6 * i : body + 9 * time + 6 * i + 6])[0]
+        for i in range(kind)
     ]
     return times, [kinds[0], *(kinds[i] for i in index)]
 
@@ -218,7 +220,7 @@ def _changes(zone: ZoneInfo, year: int) -> list[tuple[int, int]]:
     """Changes of the offset within a year, looked for between the beginnings of its months."""
     marks = [_seconds(datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)) for month in range(13)]
     found = []
-    for low, high in zip(marks, marks[1:], strict=False):
+    for low, high in pairwise(marks):
         before, after = _offset(zone, low), _offset(zone, high)
         if before != after:
             while high - low > 1:

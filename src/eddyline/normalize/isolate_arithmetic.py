@@ -26,6 +26,7 @@ from eddyline.normalize.zone import fixed_offset
 
 _BINARY: Final = frozenset({"add", "sub", "mul", "div", "int_div", "time_add"})
 _UNARY: Final = frozenset({"neg", "abs"})
+_NEGATION_DIGITS: Final = 34  # Spark negates a longer decimal by way of Scala's, which rounds
 
 # The function of the operand's ordinal for one constant; None where it is NULL throughout.
 Make = Callable[[Any], Monotone | None]
@@ -175,7 +176,8 @@ def _decimals(
 ) -> Make | None:
     """On counts of units, where the result is not rounded."""
     if constant is None:
-        return _integers(function, False, source, target) if operand.scale == result.scale else None
+        exact = operand.scale == result.scale and operand.precision <= _NEGATION_DIGITS
+        return _integers(function, False, source, target) if exact else None
     if not isinstance(constant.type, t.DecimalType):
         return None
     other = domain_of(constant.type)

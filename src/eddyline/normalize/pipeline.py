@@ -132,7 +132,7 @@ def _joiner(rules: tuple[Rule, ...]) -> Join:
 
     def join(all_: bool, parts: Sequence[Predicate]) -> Predicate:
         current, before = parts, None
-        while before is not current:
+        while before is not current and len(current) > 1:
             before = current
             for rule in on_parts:
                 current = rule(all_, current)

@@ -22,6 +22,12 @@ def in_range(kind: t.DataType, value: int) -> int:
     return value
 
 
+def wrap(kind: t.DataType, value: int) -> int:
+    """What Java's unchecked arithmetic leaves of a value: its lowest bits."""
+    low, high = t.RANGE[kind]
+    return (value - low) % (high - low + 1) + low
+
+
 def add(kind: t.DataType, left: Any, right: Any) -> Any:
     if isinstance(kind, t.DecimalType):
         return fit(EXACT.add(left, right), kind)
@@ -73,14 +79,15 @@ def _integer(digits: tuple[int, ...]) -> int:
     return int("".join(map(str, digits)))
 
 
-def int_div(left: Any, right: Any) -> int:
-    """The bigint quotient, towards zero."""
+def int_div(kind: t.DataType, left: Any, right: Any) -> int:
+    """The bigint quotient of two values of a type, towards zero; only bigints are checked for overflow."""
     if right == 0:
         raise Failure("division by zero")
     if isinstance(left, Decimal):
-        return in_range(t.LONG, int(EXACT.divide_int(left, right)))
+        return wrap(t.LONG, int(fit(EXACT.divide_int(left, right), t.DecimalType(t.MAX_PRECISION, 0))))
     quotient = abs(left) // abs(right)
-    return in_range(t.LONG, quotient if (left < 0) == (right < 0) else -quotient)
+    quotient = quotient if (left < 0) == (right < 0) else -quotient
+    return wrap(kind, quotient) if t.is_interval(kind) else in_range(t.LONG, quotient)
 
 
 def mod(kind: t.DataType, left: Any, right: Any) -> Any:
@@ -142,7 +149,7 @@ def round_(kind: t.DataType, value: Any, digits: int) -> Any:
     if not math.isfinite(value):
         return value
     # Spark rounds the decimal that Java prints, of a float after widening it to a double.
-    return floats.nearest(decimals.half_up(floats.shortest(value, t.DOUBLE), digits), kind)
+    return floats.nearest(decimals.abs_zero(decimals.half_up(floats.shortest(value, t.DOUBLE), digits)), kind)
 
 
 def isnan(value: float | None) -> bool:

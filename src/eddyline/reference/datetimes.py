@@ -6,7 +6,7 @@ from typing import Final
 
 from eddyline.model import types as t
 from eddyline.reference import calendar
-from eddyline.reference.arithmetic import in_range
+from eddyline.reference.arithmetic import in_range, wrap
 from eddyline.reference.zones import DAY, SECOND, Zone, zone
 
 UTC: Final = Zone(None)
@@ -68,7 +68,7 @@ def date_trunc(place: Zone, unit: str, instant: int) -> int | None:
         start = local - local % _CLOCK_UNITS[unit]
         return in_range(t.TIMESTAMP, place.to_instant(start, preferred=place.offset_at(instant)))
     if unit in _INSTANT_UNITS:
-        return wrap(t.TIMESTAMP, instant - instant % _INSTANT_UNITS[unit])
+        return in_range(t.TIMESTAMP, instant - instant % _INSTANT_UNITS[unit])
     return None
 
 
@@ -78,12 +78,6 @@ def _start_of(unit: str, days: int) -> int:
     year, month, _ = calendar.from_days(days)
     first = {"year": 1, "quarter": month - (month - 1) % 3, "month": month}[unit]
     return calendar.to_days(year, first, 1)
-
-
-def wrap(kind: t.DataType, value: int) -> int:
-    """What Java's unchecked arithmetic leaves of a value: its lowest bits."""
-    low, high = t.RANGE[kind]
-    return (value - low) % (high - low + 1) + low
 
 
 def date_add(days: int, more: int) -> int:

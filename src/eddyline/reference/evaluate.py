@@ -55,7 +55,7 @@ class _Evaluation:
             return None
         try:
             return STRICT[call.function](call, self.time_zone, values)
-        except Failure:
+        except Failure as failure:
             if self.on_failure is not None and call.function != "try_cast":
                 self.on_failure(call)
-            return None
+            return failure.value

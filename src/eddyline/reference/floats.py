@@ -9,6 +9,8 @@ from fractions import Fraction
 
 from eddyline.model import types as t
 
+_NOTHING32 = 2.0**-200  # far below half of the smallest 32-bit float
+
 
 def round32(value: float) -> float:
     """The nearest 32-bit float, infinite where it is beyond the largest.
@@ -24,8 +26,8 @@ def nearest(exact: int | Decimal, kind: t.DataType) -> float:
     approximate = _to_double(exact)
     if kind == t.DOUBLE:
         return approximate
-    if math.isinf(approximate):
-        return approximate
+    if math.isinf(approximate) or abs(approximate) < _NOTHING32:
+        return approximate if math.isinf(approximate) else 0.0
     # By way of a double it was rounded twice, so the neighbours may be nearer.
     middle = round32(approximate)
     around = [_step32(middle, -math.inf), middle, _step32(middle, math.inf)]

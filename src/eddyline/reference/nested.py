@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eddyline.model import types as t
+from eddyline.reference.arithmetic import wrap
 from eddyline.reference.compare import compare
 from eddyline.reference.failure import Failure
 
@@ -21,6 +22,7 @@ def get_field(struct: t.DataType, value: tuple[Any, ...], name: str) -> Any:
 
 def element(values: list[Any], place: int) -> Any:
     """By place from 0; fails outside, and so for every negative place."""
+    place = wrap(t.INT, place)  # Spark looks at no more of a bigint
     if not 0 <= place < len(values):
         raise Failure(f"no element {place} among {len(values)}")
     return values[place]

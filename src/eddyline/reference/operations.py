@@ -95,7 +95,7 @@ STRICT: Final[Mapping[str, Operation]] = {
     "sub": _by_result(arithmetic.sub),
     "mul": _by_result(arithmetic.mul),
     "div": _by_result(arithmetic.div),
-    "int_div": _plain(arithmetic.int_div),
+    "int_div": _by_argument(arithmetic.int_div),
     "mod": _by_result(arithmetic.mod),
     "neg": _by_result(arithmetic.neg),
     "abs": _by_result(arithmetic.abs_),

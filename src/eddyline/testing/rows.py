@@ -88,6 +88,18 @@ def benign_rows(seed: int, count: int) -> pa.RecordBatch:
     return _batch(random.Random(seed), count, BENIGN)
 
 
+def rows_of(*rows: dict[str, Any]) -> pa.RecordBatch:
+    """Rows with these values, in the form of `model.types`; columns that a row does not name are NULL.
+
+    >>> rows_of({"i32": 5}, {"day1": 0}).column("day1").to_pylist()
+    [None, datetime.date(1970, 1, 1)]
+    """
+    unknown = {name for row in rows for name in row} - set(SCHEMA.names)
+    assert not unknown, f"no such columns: {sorted(unknown)}"
+    arrays = [_array([row.get(field.name) for row in rows], field.type) for field in SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
+
+
 def _batch(random_: random.Random, count: int, pools: dict[str, Draw]) -> pa.RecordBatch:
     arrays: list[pa.Array] = []
     before: dict[str, list[Any]] = {}
@@ -127,10 +139,17 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     if pa.types.is_date32(kind):
         return pa.array(values, pa.int32()).cast(kind)
     if pa.types.is_struct(kind):
-        columns = [_array([None if v is None else v[f.name] for v in values], f.type) for f in kind]
+        columns = [_array([_field(v, i, f.name) for v in values], f.type) for i, f in enumerate(kind)]
         return pa.StructArray.from_arrays(
             columns, fields=list(kind), mask=pa.array([v is None for v in values])
         )
     if pa.types.is_decimal(kind):
         return pa.array([None if v is None else Decimal(v) for v in values], kind)
     return pa.array(values, kind)
+
+
+def _field(value: Any, position: int, name: str) -> Any:
+    """A field of a struct given as a dict or as a tuple."""
+    if value is None:
+        return None
+    return value[name] if isinstance(value, dict) else value[position]

@@ -14,7 +14,7 @@ from typing import Final
 
 from eddyline.testing.tree import Node, Statement
 
-OR, AND, NOT, PREDICATE, COMPARISON, SUM, PRODUCT, SIGN, PRIMARY = range(1, 10)
+OR, AND, NOT, PREDICATE, COMPARISON, SUM, PRODUCT, SIGN, PRIMARY, BARE = range(1, 11)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ FORMS: Final[dict[str, Form]] = {
     "between": Form(PREDICATE, (COMPARISON, WORD, COMPARISON, "AND", COMPARISON)),
     "in": Form(PREDICATE, (COMPARISON, WORD, "(", Rest(), ")"), fewest=2),
     "like": Form(PREDICATE, (COMPARISON, WORD, COMPARISON)),
-    "like escape": Form(PREDICATE, (COMPARISON, WORD, COMPARISON, "ESCAPE", PRIMARY)),
+    "like escape": Form(PREDICATE, (COMPARISON, WORD, COMPARISON, "ESCAPE", BARE)),
     "like list": Form(PREDICATE, (COMPARISON, WORD, "(", Rest(), ")"), fewest=2),
     "is": Form(PREDICATE, (COMPARISON, WORD)),
     "distinct": Form(PREDICATE, (COMPARISON, WORD, COMPARISON)),
@@ -67,26 +67,26 @@ FORMS: Final[dict[str, Form]] = {
 }
 
 
-def statement_text(statement: Statement) -> str:
-    """The whole query.
+def statement_text(statement: Statement, *, full: bool = False) -> str:
+    """The whole query; `full` puts parentheses around everything, for engines with another precedence.
 
     >>> a = Node("column", "int", (), "i32")
     >>> statement_text(Statement(Node("compare", "boolean", (a, a), "<"), alias="e"))
     'SELECT * FROM everything e WHERE i32 < i32'
     """
-    printer = _Printer(statement)
+    printer = _Printer(statement, full)
     printer.whole()
     return printer.join()
 
 
-def where_text(statement: Statement) -> str:
-    """Only the condition, exactly as `statement_text` may have it; `true` where there is none."""
-    return "true" if statement.where is None else expression_text(statement, statement.where)
+def where_text(statement: Statement, *, full: bool = False) -> str:
+    """Only the condition, in the style of its statement; `true` where there is none."""
+    return "true" if statement.where is None else expression_text(statement, statement.where, full=full)
 
 
-def expression_text(statement: Statement, node: Node) -> str:
+def expression_text(statement: Statement, node: Node, *, full: bool = False) -> str:
     """One expression in the style of its statement."""
-    printer = _Printer(statement)
+    printer = _Printer(statement, full)
     printer.node(node, OR)
     return printer.join()
 
@@ -94,8 +94,9 @@ def expression_text(statement: Statement, node: Node) -> str:
 class _Printer:
     """Collects tokens; each is a word whose case is free, or raw text."""
 
-    def __init__(self, statement: Statement) -> None:
+    def __init__(self, statement: Statement, full: bool = False) -> None:
         self.statement = statement
+        self.full = full
         self.tokens: list[str] = []
         self.random = None if statement.style is None else random.Random(statement.style)
         self.odd = self.random is not None and self.random.random() < 0.3  # odd spaces and comments
@@ -133,7 +134,8 @@ class _Printer:
 
     def node(self, node: Node, level: int) -> None:
         form = FORMS[node.form]
-        parentheses = (form.level < level) + (node.family != "escape" and self.chance(0.06))
+        needed = form.level < (PRIMARY if self.full else level)
+        parentheses = 0 if level == BARE else needed + self.chance(0.06)
         self.tokens += ["("] * parentheses
         if node.form == "literal":
             self.tokens.append(node.word)

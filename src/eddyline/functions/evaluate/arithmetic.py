@@ -21,7 +21,7 @@ from eddyline.functions.evaluate.arrays import (
     outcome,
     validity,
 )
-from eddyline.functions.evaluate.each_value import Failed, each_value
+from eddyline.functions.evaluate.each_value import each_value
 from eddyline.functions.number_text import EXACT, double_text
 from eddyline.functions.zones import Zone
 from eddyline.model import types as t
@@ -93,8 +93,8 @@ def _int_divide(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcom
     if pa.types.is_decimal(left.type):
         quotient, valid, failed = decimals.whole_quotient(left, right)
         return outcome(decimals.wrap_to_long(quotient), valid, t.LONG, failed)
-    a, b, valid = (x.astype(np.int64) if x is not None and x.dtype != np.bool_ else x for x in _pair(left, right))
-    assert a is not None and b is not None, "numbers are there even where NULL"
+    a, b, valid = _pair(left, right)
+    a, b = a.astype(np.int64), b.astype(np.int64)
     failed = (b == 0) | ((a == _LONG[0]) & (b == -1))
     return outcome(_quotient(a, np.where(failed, 1, b)), valid, t.LONG, failed)
 
@@ -102,7 +102,7 @@ def _int_divide(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcom
 def _quotient(a: Numbers, b: Numbers) -> Numbers:
     """Quotients of integers towards zero, for divisors other than zero."""
     down = a // b
-    return down + ((a % b != 0) & ((a < 0) != (b < 0)))
+    return np.asarray(down + ((a % b != 0) & ((a < 0) != (b < 0))))
 
 
 def _modulo(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
@@ -150,7 +150,10 @@ def _ceil(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
 
 
 def _to_whole(
-    call: Call, array: pa.Array, fractional: Callable[[Numbers], Numbers], exact: Callable[[Numbers, int], Numbers]
+    call: Call,
+    array: pa.Array,
+    fractional: Callable[[Numbers], Numbers],
+    exact: Callable[[Numbers, int], Numbers],
 ) -> Outcome:
     kind = call.arguments[0].type
     if isinstance(kind, t.DecimalType):
@@ -159,7 +162,9 @@ def _to_whole(
         return decimals.finish(decimals.rescale(whole, 0, call.type.scale), validity(array), call.type)
     if kind in t.INTEGRAL:
         return Outcome(build(numbers(array).astype(np.int64), validity(array), t.LONG))
-    return Outcome(build(clip_to_long(fractional(numbers(array).astype(np.float64))), validity(array), t.LONG))
+    return Outcome(
+        build(clip_to_long(fractional(numbers(array).astype(np.float64))), validity(array), t.LONG)
+    )
 
 
 def clip_to_long(values: Numbers) -> Numbers:
@@ -248,5 +253,3 @@ KERNELS = {
     "round": _round,
     "isnan": _is_nan,
 }
-
-__all__ = ["KERNELS", "Failed", "clip_to_long"]

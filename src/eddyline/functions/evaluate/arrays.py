@@ -69,7 +69,12 @@ def numpy_type(kind: t.DataType) -> np.dtype[Any]:
     >>> numpy_type(t.DATE), numpy_type(t.TIMESTAMP)
     (dtype('int32'), dtype('int64'))
     """
-    return np.dtype(_underneath(_ATOMIC[kind]).to_pandas_dtype())
+    return _dtype(_ATOMIC[kind])
+
+
+def _dtype(kind: pa.DataType) -> np.dtype[Any]:
+    found: np.dtype[Any] = np.dtype(_underneath(kind).to_pandas_dtype())
+    return found
 
 
 def _underneath(kind: pa.DataType) -> pa.DataType:
@@ -134,7 +139,7 @@ def numbers(array: pa.Array) -> Numbers:
         filled = array.fill_null(False) if array.null_count else array
         return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
     buffer = array.buffers()[1]
-    dtype = np.dtype(_underneath(kind).to_pandas_dtype())
+    dtype = _dtype(kind)
     if buffer is None:
         return np.zeros(len(array), dtype)
     return np.frombuffer(buffer, dtype, len(array), array.offset * dtype.itemsize)
@@ -146,16 +151,13 @@ def build(values: Numbers, valid: Mask | None, kind: t.DataType) -> pa.Array:
     >>> build(np.array([1, 2], np.int32), np.array([True, False]), t.DATE).type
     DataType(date32[day])
     """
-    length = len(values)
     target = arrow_type(kind)
-    if valid is not None and len(valid) != length:
-        valid = np.broadcast_to(valid, (length,)) if len(valid) == 1 else valid
-        length = len(valid) if valid is not None else length
-        values = np.broadcast_to(values, (length,))
+    if valid is not None and len(valid) != len(values):
+        values, valid = np.broadcast_arrays(values, valid)
     if pa.types.is_boolean(target):
         return pa.array(values, target, mask=None if valid is None else ~valid)
-    data = np.ascontiguousarray(values, dtype=np.dtype(_underneath(target).to_pandas_dtype()))
-    return from_buffer(data, length, valid, target)
+    data = np.ascontiguousarray(values, dtype=_dtype(target))
+    return from_buffer(data, len(values), valid, target)
 
 
 def from_buffer(data: Numbers, length: int, valid: Mask | None, target: pa.DataType) -> pa.Array:
@@ -212,7 +214,10 @@ def _struct_array(values: Sequence[Any], kind: t.StructType) -> pa.Array:
 def struct_array(columns: list[pa.Array], null: pa.Array | None, kind: t.StructType, length: int) -> pa.Array:
     """A struct array from its fields' arrays; NULL where `null`."""
     if not columns:
-        return pa.array([None if is_null else {} for is_null in null.to_pylist()] if null else [{}] * length, pa.struct([]))
+        return pa.array(
+            [None if is_null else {} for is_null in null.to_pylist()] if null else [{}] * length,
+            pa.struct([]),
+        )
     return pa.StructArray.from_arrays(columns, fields=list(arrow_type(kind)), mask=null)
 
 
@@ -238,7 +243,9 @@ def list_array(elements: pa.Array, lengths: Numbers, valid: Mask | None, kind: t
     return pa.ListArray.from_arrays(_offsets(lengths, valid), elements, type=arrow_type(kind))
 
 
-def map_array(keys: pa.Array, items: pa.Array, lengths: Numbers, valid: Mask | None, kind: t.MapType) -> pa.Array:
+def map_array(
+    keys: pa.Array, items: pa.Array, lengths: Numbers, valid: Mask | None, kind: t.MapType
+) -> pa.Array:
     """Maps of the given sizes (0 where NULL) over keys and values laid end to end."""
     return pa.MapArray.from_arrays(_offsets(lengths, valid), keys, items, type=arrow_type(kind))
 
@@ -267,7 +274,9 @@ def entries(array: pa.Array) -> Entries:
     lengths = np.diff(offsets)
     parts = (array.keys, array.items) if pa.types.is_map(array.type) else (array.values,)
     if valid is None or not (lengths[~valid] > 0).any():
-        return Entries(tuple(part.slice(offsets[0], offsets[-1] - offsets[0]) for part in parts), lengths, valid)
+        return Entries(
+            tuple(part.slice(offsets[0], offsets[-1] - offsets[0]) for part in parts), lengths, valid
+        )
     lengths = np.where(valid, lengths, 0)
     starts = np.repeat(offsets[:-1] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
     chosen = pa.array(starts + np.arange(len(starts)))

@@ -108,7 +108,9 @@ def _convert_structs(array: pa.Array, source: t.StructType, target: t.StructType
         fields.append(values)
         failed = bad if failed is None else failed if bad is None else failed | bad
     valid = validity(array)
-    return Outcome(struct_array(fields, None if valid is None else pa.array(~valid), target, len(array)), failed)
+    return Outcome(
+        struct_array(fields, None if valid is None else pa.array(~valid), target, len(array)), failed
+    )
 
 
 def _rows_with(failed: Mask | None, owners: np.ndarray, length: int) -> Mask | None:

@@ -78,7 +78,9 @@ def _timestamp_to_integral(array: pa.Array, source: t.DataType, target: t.DataTy
 
 def _timestamp_to_fractional(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:
     seconds = numbers(array) / float(MICROS_PER_SECOND)
-    return Outcome(build(seconds.astype(np.float32) if target == t.FLOAT else seconds, validity(array), target))
+    return Outcome(
+        build(seconds.astype(np.float32) if target == t.FLOAT else seconds, validity(array), target)
+    )
 
 
 def _timestamp_to_decimal(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:
@@ -95,7 +97,9 @@ def _integral_to_timestamp(array: pa.Array, source: t.DataType, target: t.DataTy
     high = LONG_MAX // MICROS_PER_SECOND
     micros = np.where(seconds > high, LONG_MAX, np.where(seconds < -high, LONG_MIN, 0))
     inside = (seconds <= high) & (seconds >= -high)
-    return Outcome(build(np.where(inside, seconds * MICROS_PER_SECOND * inside, micros), validity(array), target))
+    return Outcome(
+        build(np.where(inside, seconds * MICROS_PER_SECOND * inside, micros), validity(array), target)
+    )
 
 
 def _fractional_to_timestamp(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cmp_to_key, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from eddyline.functions.evaluate.each_value import each_value
 from eddyline.functions.evaluate.logic import choose, operands
 from eddyline.functions.zones import Zone
 from eddyline.model import types as t
-from eddyline.model.expression import Call, Expression
+from eddyline.model.expression import Call
 
 _ARROW = {"eq": "equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
 _MIRROR = {"gt": "lt", "ge": "le"}
@@ -82,7 +82,9 @@ def ordering(kind: t.DataType) -> Callable[[Any, Any], int]:
     """
     if isinstance(kind, t.ArrayType):
         element = ordering(kind.element)
-        return _with_null(lambda a, b: _first([element(x, y) for x, y in zip(a, b, strict=False)], len(a) - len(b)))
+        return _with_null(
+            lambda a, b: _first([element(x, y) for x, y in zip(a, b, strict=False)], len(a) - len(b))
+        )
     if isinstance(kind, t.StructType):
         fields = [ordering(field) for _, field in kind.fields]
         return _with_null(lambda a, b: _first([f(x, y) for f, x, y in zip(fields, a, b, strict=True)], 0))
@@ -138,7 +140,9 @@ def _in(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
         found.append(_in_constants(subject, pa.concat_arrays(constants), kind))
     if not found:
         return Outcome(pa.array([False]))
-    return Outcome(reduce(lambda a, b: pc.call_function("or_kleene", operands([a, b])), sorted(found, key=len)))
+    return Outcome(
+        reduce(lambda a, b: pc.call_function("or_kleene", operands([a, b])), sorted(found, key=len))
+    )
 
 
 def _in_constants(subject: pa.Array, constants: pa.Array, kind: t.DataType) -> pa.Array:
@@ -166,22 +170,6 @@ def _extreme(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
         only = pc.call_function("and", operands([array.is_valid(), result.is_null()]))
         result = choose(pc.call_function("or", operands([take_next, only])), array, result)
     return Outcome(result)
-
-
-def equality(kind: t.DataType) -> Callable[[Any, Any], bool]:
-    """Whether two Python values of the type are equal in Spark's order."""
-    order = ordering(kind)
-    return lambda a, b: order(a, b) == 0
-
-
-def sort_key(kind: t.DataType) -> Callable[[Any], Any]:
-    """A key that sorts Python values of the type in Spark's order."""
-    return cmp_to_key(ordering(kind))
-
-
-def is_comparison(expression: Expression) -> bool:
-    """Whether the expression compares two values with one of the five signs."""
-    return isinstance(expression, Call) and expression.function in _ARROW
 
 
 KERNELS = {

@@ -1,6 +1,6 @@
 """Exact decimals as whole numbers: unscaled values in int64 where every intermediate fits, in Python integers elsewhere.
 
-    1.25 as decimal(10,2)  is held as  125      (times 10 to the scale)
+1.25 as decimal(10,2)  is held as  125      (times 10 to the scale)
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def rescale(values: Numbers, scale: int, target: int) -> Numbers:
     [13, -13, 12]
     """
     if target >= scale:
-        return values * 10 ** (target - scale)
+        return np.asarray(values * 10 ** (target - scale))
     return round_half_up(values, 10 ** (scale - target))
 
 

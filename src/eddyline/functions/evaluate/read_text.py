@@ -35,7 +35,7 @@ def read_whole(text: str, low: int, high: int) -> int:
     12
     """
     text = text.strip(_WHITE)
-    if _WHOLE.fullmatch(text) is None or len(text) > 400 and len(text.lstrip("+-0")) > 20:
+    if _WHOLE.fullmatch(text) is None or (len(text) > 400 and len(text.lstrip("+-0")) > 20):
         raise Failed
     value = int(text)
     if not low <= value <= high:

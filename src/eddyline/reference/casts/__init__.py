@@ -6,6 +6,7 @@ from typing import Any
 
 from eddyline.model import types as t
 from eddyline.reference.casts import from_text, intervals, numbers, times, to_text
+from eddyline.reference.failure import Failure
 
 
 def cast(source: t.DataType, target: t.DataType, value: Any, time_zone: str) -> Any:
@@ -34,16 +35,28 @@ def cast(source: t.DataType, target: t.DataType, value: Any, time_zone: str) -> 
 
 
 def _nested(source: t.DataType, target: t.DataType, value: Any, time_zone: str) -> Any:
-    """Element by element: a failing one fails the whole."""
+    """Element by element: where one fails, it is NULL in the result."""
+    failed = False
+
+    def one(was: t.DataType, becomes: t.DataType, each: Any) -> Any:
+        nonlocal failed
+        try:
+            return cast(was, becomes, each, time_zone)
+        except Failure as failure:
+            failed = True
+            return failure.value
+
+    result: Any
     match source, target:
         case t.ArrayType(), t.ArrayType():
-            return [cast(source.element, target.element, each, time_zone) for each in value]
+            result = [one(source.element, target.element, each) for each in value]
         case t.MapType(), t.MapType():
-            return [
-                (cast(source.key, target.key, key, time_zone), cast(source.value, target.value, each, time_zone))
-                for key, each in value
-            ]
+            result = [(one(source.key, target.key, key), one(source.value, target.value, each)) for key, each in value]
         case t.StructType(), t.StructType():
             pairs = zip(source.fields, target.fields, value, strict=True)
-            return tuple(cast(was, becomes, each, time_zone) for (_, was), (_, becomes), each in pairs)
-    raise AssertionError(f"no cast from {source} to {target}")
+            result = tuple(one(was, becomes, each) for (_, was), (_, becomes), each in pairs)
+        case _:
+            raise AssertionError(f"no cast from {source} to {target}")
+    if failed:
+        raise Failure(f"a part of {value!r} has no form as {target}", result)
+    return result

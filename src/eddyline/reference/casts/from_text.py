@@ -15,6 +15,8 @@ from eddyline.reference.failure import Failure
 JAVA_SPACE: Final = "".join(map(chr, range(0x21)))  # what java.lang.String.trim takes off
 SPACE: Final = JAVA_SPACE + "\x7f"  # what Spark takes off: ASCII white space and control characters
 
+_LARGEST_SCALE: Final = 2**31 - 1
+
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?")
@@ -23,7 +25,7 @@ _HEXADECIMAL = re.compile(r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]
 _WORDS: Final = dict.fromkeys(("t", "true", "y", "yes", "1"), True) | dict.fromkeys(
     ("f", "false", "n", "no", "0"), False
 )
-_SPECIAL: Final = {"nan": math.nan} | {
+_SPECIAL: Final = {"nan": math.nan, "+nan": math.nan, "-nan": math.nan} | {
     sign + word: math.copysign(math.inf, -1 if sign == "-" else 1)
     for sign in ("", "+", "-")
     for word in ("inf", "infinity")
@@ -58,9 +60,12 @@ def _integer(target: t.DataType, text: str) -> int:
 
 def _decimal(target: t.DecimalType, text: str) -> Decimal:
     trimmed = text.strip(JAVA_SPACE)
-    if _DECIMAL.fullmatch(trimmed) is None:
+    if _DECIMAL.fullmatch(trimmed) is None or not trimmed.isascii() and max(trimmed) > "\uffff":
         raise Failure(f"{text!r} is no decimal")
-    return decimals.fit(Decimal(trimmed), target)
+    number = Decimal(trimmed)
+    if number.adjusted() >= t.MAX_PRECISION or number.adjusted() < -_LARGEST_SCALE:
+        raise Failure(f"{text!r} is too large or too small for any decimal")  # also 0e500
+    return decimals.fit(number, target)
 
 
 def _float(target: t.DataType, text: str) -> float:
@@ -70,6 +75,16 @@ def _float(target: t.DataType, text: str) -> float:
         number = Decimal(trimmed.rstrip("fFdD"))
         negative = trimmed.startswith("-")
         return math.copysign(floats.nearest(number, target), -1 if negative else 1)
+    if _HEXADECIMAL.fullmatch(trimmed) is not None:
+        return _hexadecimal(target, trimmed)
     if trimmed.lower() in _SPECIAL:
         return _SPECIAL[trimmed.lower()]
     raise Failure(f"{text!r} is no number")
+
+
+def _hexadecimal(target: t.DataType, text: str) -> float:
+    try:
+        number = float.fromhex(text.rstrip("fFdD"))
+    except OverflowError:
+        number = -math.inf if text.startswith("-") else math.inf
+    return floats.round32(number) if target == t.FLOAT else number

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from eddyline.model import types as t
 from eddyline.reference import decimals, floats
 from eddyline.reference.arithmetic import clip, in_range
 from eddyline.reference.failure import Failure
+
+_COMPACT: Final = 18  # digits of a decimal that Spark holds as a bigint
 
 
 def to_number(source: t.DataType, target: t.DataType, value: Any) -> Any:
@@ -42,7 +44,9 @@ def _to_float(target: t.DataType, value: int | float | Decimal) -> float:
 
 def _to_integer(source: t.DataType, target: t.DataType, value: int | float | Decimal) -> int:
     if isinstance(value, Decimal):
-        return in_range(target, decimals.truncate(value))
+        if target == t.LONG or (isinstance(source, t.DecimalType) and source.precision <= _COMPACT):
+            return in_range(target, decimals.truncate(value))
+        value = floats.nearest(value, t.DOUBLE)  # so does Spark, and 0.99999999999999999999 becomes 1
     if isinstance(value, float):
         return whole(target, value)
     return in_range(target, value)

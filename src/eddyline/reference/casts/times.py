@@ -8,10 +8,9 @@ from typing import Any
 
 from eddyline.model import types as t
 from eddyline.reference import datetime_text, decimals, floats
-from eddyline.reference.arithmetic import in_range
+from eddyline.reference.arithmetic import in_range, wrap
 from eddyline.reference.casts import numbers
-from eddyline.reference.datetimes import wrap
-from eddyline.reference.decimals import DECIMAL128
+from eddyline.reference.decimals import EXACT
 from eddyline.reference.failure import Failure
 from eddyline.reference.zones import DAY, SECOND, zone
 
@@ -38,7 +37,7 @@ def _from_number(seconds: int | float | Decimal) -> int:
             raise Failure(f"{seconds} is no time")
         return numbers.whole(t.LONG, seconds * SECOND)
     if isinstance(seconds, Decimal):
-        return wrap(t.TIMESTAMP, decimals.truncate(DECIMAL128.multiply(seconds, SECOND)))
+        return wrap(t.TIMESTAMP, decimals.truncate(EXACT.multiply(seconds, SECOND)))
     low, high = t.RANGE[t.TIMESTAMP]
     return min(max(seconds * SECOND, low), high)
 
@@ -47,6 +46,8 @@ def to_number(target: t.DataType, instant: int) -> Any:
     """Seconds since 1970: rounded down for integers, with a fraction otherwise."""
     if t.is_integral(target):
         return in_range(target, instant // SECOND)
+    if isinstance(target, t.DecimalType):
+        return decimals.fit(EXACT.scaleb(Decimal(instant), -6), target)
     # Java divides two doubles.
     seconds = floats.nearest(instant, t.DOUBLE) / SECOND
     return numbers.to_number(t.DOUBLE, target, seconds)

@@ -1,0 +1,104 @@
+"""Checks files of queries: every query compiled, every problem kept, nothing stops the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from eddyline.cli.findings import ERROR, FAILURE, NOTE, WARNING, Finding
+from eddyline.cli.output import BUGS, Output
+from eddyline.cli.query_files import Entry, QueryFile, read_queries
+from eddyline.compile import Compiler
+from eddyline.errors import FileError, QueryError
+from eddyline.model.predicate import ALWAYS, NEVER
+from eddyline.model.query import Query
+
+
+@dataclass(slots=True)
+class Report:
+    """What came out of one run."""
+
+    files: list[str]
+    queries: int = 0
+    accepted: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    def count(self, severity: str) -> int:
+        """Number of findings of one severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+    def as_json(self) -> dict[str, object]:
+        """For machines."""
+        return {
+            "files": self.files,
+            "queries": self.queries,
+            "accepted": self.accepted,
+            "findings": [finding.as_json() for finding in self.findings],
+        }
+
+    def show(self, output: Output) -> None:
+        """For people: all findings, then the sum."""
+        for finding in self.findings:
+            finding.show(output)
+            output.line()
+        parts = [_counted(self.queries, "query", "queries") + " read", f"{self.accepted} accepted"]
+        for severity in (ERROR, WARNING, NOTE, FAILURE):
+            if self.count(severity):
+                parts.append(_counted(self.count(severity), severity, f"{severity}s"))
+        style = "green" if not self.findings else "bold"
+        output.line(f"{_counted(len(self.files), 'file', 'files')}: {', '.join(parts)}", style)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+def check_files(paths: Sequence[str], compiler_for: Callable[[list[Query]], Compiler]) -> Report:
+    """Check all queries of some files; `compiler_for` may look at the queries to name the streams."""
+    report = Report(list(paths))
+    files: list[QueryFile] = []
+    for path in paths:
+        try:
+            files.append(read_queries(path))
+        except FileError as error:
+            report.findings.append(Finding(FAILURE, error.message, path, hint=error.hint))
+    entries = [entry for file in files for entry in file.entries]
+    report.queries = len(entries)
+    compiler = compiler_for([entry.query for entry in entries])
+    first_uses: dict[str, Entry] = {}
+    for file in files:
+        found = list(file.problems)
+        for entry in file.entries:
+            found += _check(entry, compiler, first_uses)
+        report.findings += sorted(found, key=lambda finding: finding.line or 0)
+    refused = {(f.file, f.query) for f in report.findings if f.severity in (ERROR, FAILURE)}
+    report.accepted = sum((entry.file, entry.query.id) not in refused for entry in entries)
+    return report
+
+
+def _check(entry: Entry, compiler: Compiler, first_uses: dict[str, Entry]) -> list[Finding]:
+    found: list[Finding] = []
+    id = entry.query.id
+    first = first_uses.setdefault(id, entry)
+    if first is not entry:
+        message = f"the id is used before, at {first.file}:{first.line}"
+        found.append(
+            Finding(ERROR, message, entry.file, entry.line, query=id, hint="give one of the two another id")
+        )
+    try:
+        predicate = compiler.compile(entry.query).predicate
+    except QueryError as error:
+        return [*found, entry.finding(ERROR, error)]
+    except BUGS as error:
+        message = f"internal error: {type(error).__name__}: {error}"
+        hint = "this is a bug of eddyline, please report it with the query"
+        return [*found, Finding(FAILURE, message, entry.file, entry.line, query=id, hint=hint)]
+    if predicate == NEVER:
+        message, hint = (
+            "no tuple can ever match",
+            "its conditions exclude each other, or one of them is always NULL",
+        )
+        found.append(Finding(WARNING, message, entry.file, entry.line, query=id, hint=hint))
+    if predicate == ALWAYS:
+        found.append(Finding(NOTE, "every tuple matches", entry.file, entry.line, query=id))
+    return found

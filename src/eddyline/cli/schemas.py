@@ -1,0 +1,224 @@
+"""Schemas from files and from text: what `--schema` takes, and which stream it is the schema of."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import typer
+
+from eddyline.cli.text_files import read_bytes, read_text
+from eddyline.errors import FileError, QueryError, SchemaError
+from eddyline.model import types as t
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.sql.cursor import Cursor
+from eddyline.sql.datatypes import fields
+from eddyline.sql.select import parse
+
+HELP: Final = (
+    "What the stream's columns are: a Parquet, Arrow, CSV or JSON file, a .ddl file, or text such as "
+    "'symbol STRING, price DOUBLE'. NAME=SCHEMA names the stream, and may be given several times. A lone SCHEMA is "
+    "the stream that the queries name."
+)
+UNNAMED: Final = "stream"  # name of a stream whose schema is plain text and that no query names
+_NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)
+_SAMPLE: Final = 1 << 20  # bytes from the start of a CSV or JSON file that its types are inferred from
+_SUFFIXES: Final = (
+    ".parquet",
+    ".arrow",
+    ".arrows",
+    ".ipc",
+    ".feather",
+    ".csv",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".ddl",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One `--schema`: a schema, and the stream's name where it was given."""
+
+    name: str | None
+    stem: str
+    schema: pa.Schema
+
+
+def read_source(option: str) -> Source:
+    """Read what `--schema` says.
+
+    >>> read_source("quotes=symbol STRING, price DOUBLE").schema.names
+    ['symbol', 'price']
+    """
+    named = None if _exists(option) else _NAMED.fullmatch(option)
+    name, place = (named[1], named[2]) if named else (None, option)
+    if _exists(place):
+        return Source(name, Path(place).stem, _read_file(place))
+    if Path(place).suffix.lower() in _SUFFIXES or not re.search(r"\S\s+\S", place):
+        raise FileError(
+            f'there is no file "{place}" to take a schema from',
+            hint="name a Parquet, Arrow, CSV, JSON or .ddl file, or write the columns: 'symbol STRING, price DOUBLE'",
+        )
+    return Source(name, UNNAMED, ddl_schema(place))
+
+
+def streams_of(sources: Sequence[Source], queries: Iterable[Query], *, name: str | None) -> list[Stream]:
+    """The streams of all sources.
+
+    A source without a name is called `name` if that is given, else by its file's name if a query reads a stream of
+    that name, else as most queries call their stream.
+    """
+    bare = [source for source in sources if source.name is None]
+    if len(bare) > 1 or (bare and len(sources) > 1 and name is None):
+        raise typer.BadParameter("several schemas need names: write each as --schema NAME=SCHEMA")
+    if name is not None and not bare:
+        raise typer.BadParameter("--stream gives a lone schema its name, and the schemas have names already")
+    streams = [
+        Stream(source.name or name or _guess(source.stem, queries), source.schema) for source in sources
+    ]
+    names = Counter(stream.name.lower() for stream in streams)
+    repeated = next((name for name, count in names.items() if count > 1), None)
+    if repeated is not None:
+        raise typer.BadParameter(f'the stream "{repeated}" has two schemas')
+    return streams
+
+
+def _guess(stem: str, queries: Iterable[Query]) -> str:
+    used: Counter[str] = Counter()
+    for query in queries:
+        try:
+            used[parse(query.sql).stream] += 1
+        except QueryError:
+            continue
+    spelled = {name.lower(): name for name in reversed(used)}
+    if stem.lower() in spelled or not used:
+        return spelled.get(stem.lower(), stem)
+    return used.most_common(1)[0][0]
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # too long for a name, or with a NUL byte
+        return False
+
+
+def _read_file(path: str) -> pa.Schema:
+    suffix = Path(path).suffix.lower()
+    data = b"" if Path(path).is_dir() else _start(path)
+    try:
+        if data[:4] == b"PAR1":
+            from pyarrow import parquet
+
+            return parquet.read_schema(path)
+        if data[:6] == b"ARROW1":
+            return pa.ipc.open_file(path).schema
+        if suffix in (".arrow", ".arrows", ".ipc"):
+            return pa.ipc.open_stream(path).schema
+        if suffix == ".csv":
+            return _csv_schema(path, data)
+        if suffix in (".json", ".jsonl", ".ndjson"):
+            return _json_schema(path, data)
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).split("\n")[0]
+        raise FileError(f'no schema can be read from "{path}": {reason}') from None
+    text = read_text(path)
+    if suffix in (".ddl", ".txt") and not text.unreadable:
+        return ddl_schema(text.text)
+    raise FileError(
+        f'no schema can be read from "{path}"',
+        hint="known are Parquet, Arrow, CSV, JSON, and .ddl with text such as symbol STRING, price DOUBLE",
+    )
+
+
+def _start(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(_SAMPLE)
+    except OSError:
+        return read_bytes(path)  # says why it cannot be read
+
+
+def _whole_lines(path: str, data: bytes) -> bytes:
+    if not data.strip():
+        raise FileError(f'"{path}" is empty, so it has no schema')
+    return data[: data.rfind(b"\n") + 1] or data if len(data) == _SAMPLE else data
+
+
+def _csv_schema(path: str, data: bytes) -> pa.Schema:
+    from pyarrow import csv
+
+    return csv.read_csv(io.BytesIO(_whole_lines(path, data))).schema
+
+
+def _json_schema(path: str, data: bytes) -> pa.Schema:
+    from pyarrow import json as arrow_json
+
+    lines = _whole_lines(path, data)
+    if not lines.lstrip().startswith(b"["):
+        return arrow_json.read_json(io.BytesIO(lines)).schema
+    try:
+        return pa.Table.from_pylist(json.loads(read_bytes(path))).schema
+    except (ValueError, AttributeError, RecursionError):
+        raise FileError(f'"{path}" is no JSON array of objects, so it has no schema') from None
+
+
+def ddl_schema(text: str) -> pa.Schema:
+    """The schema that DDL text describes.
+
+    >>> print(ddl_schema("symbol STRING, price DECIMAL(10, 2), at TIMESTAMP"))
+    symbol: string
+    price: decimal128(10, 2)
+    at: timestamp[us, tz=UTC]
+    """
+    try:
+        cursor = Cursor(text)
+        columns = fields(cursor, closing=";")
+        cursor.take_symbol(";")
+        cursor.expect_end()
+    except QueryError as error:
+        error.message = f"the schema cannot be read: {error.message}"
+        error.hint = "columns are written as name TYPE, separated by commas: symbol STRING, price DOUBLE"
+        raise
+    if not columns:
+        raise SchemaError("the schema has no column", hint="write it as symbol STRING, price DOUBLE")
+    return pa.schema([(name, arrow_type(kind)) for name, kind in columns])
+
+
+_ARROW: Final = {
+    t.BOOLEAN: pa.bool_(),
+    t.BYTE: pa.int8(),
+    t.SHORT: pa.int16(),
+    t.INT: pa.int32(),
+    t.LONG: pa.int64(),
+    t.FLOAT: pa.float32(),
+    t.DOUBLE: pa.float64(),
+    t.STRING: pa.string(),
+    t.BINARY: pa.binary(),
+    t.DATE: pa.date32(),
+    t.TIMESTAMP: pa.timestamp("us", "UTC"),
+    t.TIMESTAMP_NTZ: pa.timestamp("us"),
+}
+
+
+def arrow_type(kind: t.DataType) -> pa.DataType:
+    """The Arrow type that holds values of a type of DDL text."""
+    if isinstance(kind, t.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    if isinstance(kind, t.ArrayType):
+        return pa.list_(arrow_type(kind.element))
+    if isinstance(kind, t.MapType):
+        return pa.map_(arrow_type(kind.key), arrow_type(kind.value))
+    if isinstance(kind, t.StructType):
+        return pa.struct([(name, arrow_type(inner)) for name, inner in kind.fields])
+    return _ARROW[kind]

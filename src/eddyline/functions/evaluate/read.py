@@ -1,0 +1,82 @@
+"""Brings a column, in whatever Arrow form it comes, to the canonical Arrow type of its Spark type."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.functions.evaluate.arrays import (
+    Outcome,
+    arrow_type,
+    entries,
+    list_array,
+    map_array,
+    nulls,
+    outcome,
+    struct_array,
+    validity,
+)
+from eddyline.model import types as t
+
+_MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+
+
+def read(column: pa.Array | pa.ChunkedArray, kind: t.DataType) -> Outcome:
+    """The column's values; a time that does not fit into 64 bits of microseconds fails.
+
+    Dictionaries are decoded, unsigned integers widened, nanoseconds rounded down.
+
+    >>> read(pa.array([-1, None], pa.timestamp("ns")), t.TIMESTAMP_NTZ).values.cast(pa.int64()).to_pylist()
+    [-1, None]
+    """
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    target = arrow_type(kind)
+    if array.type == target:
+        return Outcome(array)
+    if kind == t.VOID or pa.types.is_null(array.type):
+        return Outcome(nulls(len(array), kind))
+    if kind in (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME):
+        return _times(array, kind)
+    if pa.types.is_date64(array.type):
+        days = np.asarray(array.view(pa.int64()).fill_null(0)) // 86_400_000
+        return outcome(days.astype(np.int32), validity(array), t.DATE)
+    if isinstance(kind, t.ArrayType | t.MapType | t.StructType):
+        return Outcome(_nested(array, kind))
+    if pa.types.is_fixed_size_binary(array.type):
+        return Outcome(pc.cast(array, pa.binary()))
+    return Outcome(pc.cast(array, target))
+
+
+def _times(array: pa.Array, kind: t.DataType) -> Outcome:
+    unit = array.type.unit
+    values = np.asarray(array.view(pa.int64()).fill_null(0))
+    if unit == "ns":
+        return outcome(values // 1000, validity(array), kind)
+    factor = _MICROS[unit]
+    limit = (2**63 - 1) // factor
+    failed = (values > limit) | (values < -limit)
+    return outcome(np.where(failed, 0, values) * factor, validity(array), kind, failed)
+
+
+def _nested(array: pa.Array, kind: t.DataType) -> pa.Array:
+    if isinstance(kind, t.StructType):
+        fields = [read(field, k).values for field, (_, k) in zip(array.flatten(), kind.fields, strict=True)]
+        valid = validity(array)
+        return struct_array(fields, None if valid is None else pa.array(~valid), kind, len(array))
+    if pa.types.is_fixed_size_list(array.type):
+        array = pc.cast(array, pa.list_(array.type.value_type))
+    inside = entries(array)
+    if isinstance(kind, t.ArrayType):
+        return list_array(read(inside.parts[0], kind.element).values, inside.lengths, inside.valid, kind)
+    assert isinstance(kind, t.MapType), "structs, lists and maps are all there is"
+    keys, items = inside.parts
+    return map_array(
+        read(keys, kind.key).values, read(items, kind.value).values, inside.lengths, inside.valid, kind
+    )

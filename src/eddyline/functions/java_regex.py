@@ -1,5 +1,0 @@
-"""Placeholder until the real module lands: accepts everything."""
-
-
-def check(pattern: str) -> None:
-    return None

@@ -1,0 +1,58 @@
+"""DuckDB as the judge of conditions over the stream `plain`, three-valued, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import duckdb
+import pyarrow as pa
+
+from eddyline import reference
+from eddyline.errors import QueryError
+from eddyline.model.query import Query
+from eddyline.sql import bind
+from eddyline.testing.plain import GRAMMAR, PLAIN
+from eddyline.testing.queries import statement
+from eddyline.testing.text import statement_text, where_text
+from eddyline.testing.tree import Statement
+from tests.differential.finding import Finding, value_of
+
+CHUNK = 100
+
+
+def plain_statement(seed: int) -> Statement:
+    """A random statement over `plain`."""
+    drawn = statement(seed, size=18, grammar=GRAMMAR)
+    return Statement(drawn.where, (), "", drawn.style, "plain")
+
+
+def judge_duckdb(statements: Sequence[Statement], batch: pa.RecordBatch) -> list[Finding]:
+    """Where the reference and DuckDB differ."""
+    rows = list(reference.rows(batch, PLAIN))
+    findings = []
+    for one, expected in zip(statements, _values(statements, batch), strict=True):
+        try:
+            predicate = bind(Query("q", statement_text(one)), [PLAIN]).predicate
+        except QueryError as error:
+            findings.append(Finding("duckdb", one, "accepted", "refused", detail=str(error)))
+            continue
+        actual = [value_of(partial(reference.evaluate, predicate, row)) for row in rows]
+        row = next((i for i in range(len(rows)) if actual[i] is not expected[i]), None)
+        if row is not None:
+            findings.append(Finding("duckdb", one, expected[row], actual[row], row))
+    return findings
+
+
+def _values(statements: Sequence[Statement], batch: pa.RecordBatch) -> list[list[bool | None]]:
+    """What DuckDB gives for each condition and row; it gets all parentheses because its precedence is another."""
+    values: list[list[bool | None]] = []
+    with duckdb.connect() as connection:
+        connection.execute("SET threads = 1")
+        connection.register("plain", batch)
+        for start in range(0, len(statements), CHUNK):
+            conditions = [where_text(s, full=True) for s in statements[start : start + CHUNK]]
+            columns = ", ".join(f"({c}\n)::BOOLEAN AS c{i}" for i, c in enumerate(conditions))
+            table = connection.sql(f"SELECT {columns} FROM plain").to_arrow_table()
+            values += [column.to_pylist() for column in table.columns]
+    return values

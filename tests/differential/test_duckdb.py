@@ -1,0 +1,19 @@
+"""Random statements against DuckDB, on the SQL that means the same there."""
+
+from __future__ import annotations
+
+import pytest
+
+from eddyline.testing.plain import plain_rows
+from tests.differential.duck import judge_duckdb, plain_statement
+from tests.differential.finding import Report
+
+BLOCK = 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(6))
+def test_conditions(block: int) -> None:
+    statements = [plain_statement(seed) for seed in range(block * BLOCK, (block + 1) * BLOCK)]
+    report = Report(judge_duckdb(statements, plain_rows(block, 40)), judged=BLOCK)
+    assert not report.findings, str(report)

@@ -1,0 +1,58 @@
+"""Cases that were once wrong, as `python -m tests.fuzz` prints them: judged by Spark and by the value written here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from eddyline import reference
+from eddyline.model.query import BoundQuery, Query
+from eddyline.sql import bind, render
+from eddyline.testing.rows import EVERYTHING, rows_of
+from tests.differential.agreement import canonical
+from tests.differential.finding import same
+from tests.differential.judge import Values, judge
+
+
+@dataclass(frozen=True)
+class Case:
+    """The value that a query's only output, or else its condition, has for a row (columns not named are NULL)."""
+
+    sql: str
+    expected: Any
+    row: dict[str, Any] = field(default_factory=dict)
+    time_zone: str = "UTC"
+
+    @property
+    def expression(self) -> Any:
+        bound: BoundQuery = bind(Query("q", self.sql), [EVERYTHING], time_zone=self.time_zone)
+        return bound.outputs[0].expression if len(bound.outputs) == 1 else bound.predicate
+
+
+CASES: tuple[Case, ...] = (
+    Case("SELECT * FROM everything WHERE s1 NOT LIKE ALL ('b%', 'a')", False, {"s1": "a"}),
+    Case("SELECT * FROM everything WHERE s1 NOT LIKE ANY ('b%', 'a')", True, {"s1": "a"}),
+    Case("SELECT * FROM everything WHERE i64 > -99999999999999999999", True),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.sql)
+def test_reference(case: Case) -> None:
+    row = next(iter(reference.rows(rows_of(case.row), EVERYTHING)))
+    actual = reference.evaluate(case.expression, row, time_zone=case.time_zone)
+    assert same(actual, case.expected), f"{actual!r} instead of {case.expected!r}"
+
+
+def test_spark(spark: SparkSession) -> None:
+    wrong = []
+    for zone in sorted({case.time_zone for case in CASES}):
+        cases = [case for case in CASES if case.time_zone == zone]
+        texts = [render(case.expression, try_forms=True) for case in cases]
+        verdicts = judge(spark, rows_of(*(case.row for case in cases)), texts, time_zone=zone)
+        for i, (case, verdict) in enumerate(zip(cases, verdicts, strict=True)):
+            if not isinstance(verdict, Values) or not same(canonical(verdict.array)[i], case.expected):
+                wrong.append(f"{case.sql}: {verdict}")
+    assert not wrong, "\n".join(wrong)

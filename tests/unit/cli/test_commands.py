@@ -1,0 +1,146 @@
+"""The command as a whole: version, help, demo, doctor, and what becomes of errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from eddyline.cli import app, check, doctor
+from eddyline.cli.demo import BROKEN, QUERIES
+from eddyline.errors import SetupError
+
+RUN = CliRunner()
+
+
+def command(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own."""
+    code = "from eddyline.cli import main; main()"
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def test_version() -> None:
+    assert RUN.invoke(app, ["--version"]).stdout.startswith("eddyline 0.")
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["query"], ["query", "check"], ["query", "explain"], ["demo"], ["doctor"]]
+)
+def test_help(words: list[str]) -> None:
+    result = RUN.invoke(app, [*words, "--help"], env={"COLUMNS": "120"})
+    assert result.exit_code == 0 and "Usage" in result.stdout
+
+
+def test_examples_in_help_keep_their_lines() -> None:
+    shown = RUN.invoke(app, ["query", "check", "--help"], env={"COLUMNS": "120"}).stdout
+    assert "eddyline query check rules.sql --schema quotes.parquet" in shown
+    assert any(line.strip(" │") == "-- name: cheap" for line in shown.splitlines())
+
+
+def test_wrong_usage() -> None:
+    assert RUN.invoke(app, ["nonsense"]).exit_code == 2
+    assert RUN.invoke(app, ["demo", "--rows", "0"]).exit_code == 2
+
+
+def test_demo() -> None:
+    result = RUN.invoke(app, ["demo", "--rows", "50"], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert f'query "{BROKEN.id}": stream "quotes" has no column "prise"' in result.stdout
+    assert "did you mean" in result.stdout
+    assert "reference evaluator" in result.stdout and "not built yet" in result.stdout
+
+
+def test_demo_json() -> None:
+    found = json.loads(RUN.invoke(app, ["demo", "--json"]).stdout)
+    assert found["counts"].keys() == QUERIES.keys()
+    assert all(0 < count < 1_000 for count in found["counts"].values())
+
+
+def test_doctor() -> None:
+    result = RUN.invoke(app, ["doctor", "--json"])
+    parts = {part["name"]: part for part in json.loads(result.stdout)["parts"]}
+    assert parts["Python"]["state"] == parts["time zones"]["state"] == "ok"
+    assert "Python" in RUN.invoke(app, ["doctor"]).stdout
+
+
+def test_doctor_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> None:
+        raise SetupError("no Java 17 or later was found\n  here", hint="pip install 'eddyline[java]'")
+
+    monkeypatch.setattr("eddyline.runtime.spark.java.find_java", nowhere)
+    monkeypatch.setattr(doctor, "version", lambda name: "1.0")
+    result = RUN.invoke(app, ["doctor"])
+    assert result.exit_code == 1
+    assert "Java: pip install 'eddyline[java]'" in result.stdout
+
+
+def test_doctor_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        if name == "pyspark":
+            raise doctor.PackageNotFoundError
+        return "1.0"
+
+    monkeypatch.setattr(doctor, "version", version)
+    result = RUN.invoke(app, ["doctor"])
+    assert result.exit_code == 0
+    assert "missing, optional" in result.stdout
+
+
+def test_a_bug_becomes_a_message_and_the_rest_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rules.sql"
+    path.write_text("-- name: a\nSELECT * FROM q WHERE x = 1\n-- name: b\nSELECT * FROM q WHERE y = 1")
+    real = check.Compiler.compile
+
+    def sometimes(self: check.Compiler, query: check.Query) -> object:
+        assert query.id != "a", "this cannot be"
+        return real(self, query)
+
+    monkeypatch.setattr(check.Compiler, "compile", sometimes)
+    result = RUN.invoke(app, ["query", "check", str(path), "--schema", "x INT"])
+    assert result.exit_code == 3
+    assert "internal error: AssertionError: this cannot be" in result.stdout
+    assert 'stream "q" has no column "y"' in result.stdout
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "rules.jsonl"
+    path.write_text('{"id": "a", "sql": "SELECT"}\n' * 5_000)
+    code = "from eddyline.cli import main; main()"
+    arguments = [sys.executable, "-c", code, "query", "check", str(path), "--schema", "x INT"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_a_full_disk_is_a_failure() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with Path("/dev/full").open("w") as full:
+        code = "from eddyline.cli import main; main()"
+        run = subprocess.run(
+            [sys.executable, "-c", code, "demo"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert run.returncode == 3
+    assert "Traceback" not in run.stderr and "No space left" in run.stderr
+
+
+def test_a_pipe_without_unicode() -> None:
+    run = command(
+        "query",
+        "explain",
+        "SELECT 'é' AS x FROM q WHERE a > 1 AND b > 1",
+        "--schema",
+        "a INT, b INT",
+        env={"PYTHONIOENCODING": "ascii"},
+    )
+    assert run.returncode == 0, run.stderr
+    assert "\\xe9" in run.stdout

@@ -1,0 +1,49 @@
+"""Every example of the table of accepted SQL binds, and every refused form is refused with its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from eddyline.cli.schemas import ddl_schema
+from eddyline.errors import QueryError
+from eddyline.functions.table import FUNCTIONS
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.sql import bind, refused
+from eddyline.sql.supported import COLUMNS, FORMS, REFUSED, STREAM, Form, Refused
+
+QUOTES = Stream(STREAM, ddl_schema(COLUMNS))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.form)
+def test_accepted(form: Form) -> None:
+    bound = bind(Query("example", form.query), [QUOTES])
+    assert bound.stream == STREAM
+
+
+@pytest.mark.parametrize("form", REFUSED, ids=lambda form: form.form)
+def test_refused(form: Refused) -> None:
+    with pytest.raises(QueryError) as caught:
+        bind(Query("example", form.example), [QUOTES])
+    assert caught.value.message.endswith(form.reason.message)
+    assert caught.value.hint == form.reason.instead
+    assert caught.value.span is not None
+
+
+@pytest.mark.parametrize("name", refused.FUNCTIONS)
+def test_refused_functions(name: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        bind(Query("example", f"SELECT {name}(price) AS x FROM quotes"), [QUOTES])
+    assert caught.value.message == f"{name}: {refused.FUNCTIONS[name].message}"
+    assert caught.value.hint == refused.FUNCTIONS[name].instead
+
+
+def test_every_refused_clause_is_in_the_table() -> None:
+    shown = {id(form.reason) for form in REFUSED}
+    reasons = {**refused.CLAUSES, **refused.OPERATORS}
+    same = {word for word, reason in reasons.items() if id(reason) in shown}
+    assert set(reasons) - same <= {"MINUS", "**"}  # MINUS is shown with EXCEPT
+
+
+def test_nothing_is_both_accepted_and_refused() -> None:
+    assert not FUNCTIONS.keys() & refused.FUNCTIONS.keys()
