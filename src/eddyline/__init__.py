@@ -1,6 +1,6 @@
 """Many standing SQL queries over streams, evaluated together on every arriving tuple."""
 
-
+from eddyline import reference
 from eddyline.compile import Compiler
 from eddyline.errors import EddylineError, QueryError, SchemaError
 from eddyline.model.catalog import Stream
@@ -15,5 +15,5 @@ __all__ = [
     "QueryError",
     "SchemaError",
     "Stream",
-
+    "reference",
 ]

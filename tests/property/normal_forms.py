@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Iterator, Mapping
@@ -55,7 +56,9 @@ def special_values(kind: t.DataType) -> list[Any]:
     if kind in t.FRACTIONAL:
         domain = domain_of(kind)
         assert isinstance(domain, Numbered)
-        extremes = [domain.value(n) for n in (domain.high, domain.high - 1, domain.low, domain.low + 1, 1, -1)]
+        extremes = [
+            domain.value(n) for n in (domain.high, domain.high - 1, domain.low, domain.low + 1, 1, -1)
+        ]
         whole = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, 3.0, 127.0, 128.0, 2.0**31, 2.0**53, 2.0**63, -(2.0**63)]
         return [*extremes, *whole, math.nan]
     if kind == t.STRING:
@@ -64,7 +67,21 @@ def special_values(kind: t.DataType) -> list[Any]:
         return [b"", b"\0", b"a", b"a\0", b"\xff"]
     domain = domain_of(kind)
     assert isinstance(domain, Numbered)
-    ordinals = {domain.low, domain.low + 1, domain.high - 1, domain.high, -1, 0, 1, 2, 3, 100, 2**53 + 1, DAY, -DAY}
+    ordinals = {
+        domain.low,
+        domain.low + 1,
+        domain.high - 1,
+        domain.high,
+        -1,
+        0,
+        1,
+        2,
+        3,
+        100,
+        2**53 + 1,
+        DAY,
+        -DAY,
+    }
     return [domain.value(n) for n in sorted(ordinals) if domain.low <= n <= domain.high]
 
 
@@ -78,8 +95,7 @@ def draw_value(source: random.Random, kind: t.DataType) -> Any:
         return text if kind == t.STRING else text.encode()
     assert isinstance(domain, Numbered)
     if kind in t.FRACTIONAL:
-        rounded = domain.value(domain.ordinal(source.randint(-40, 40) / source.choice((1, 3, 4, 10))))
-        return rounded
+        return domain.value(domain.ordinal(source.randint(-40, 40) / source.choice((1, 3, 4, 10))))
     widest = source.choice((5, 300, 10**6, 10**12, 10**18))
     return domain.value(min(max(source.randint(-widest, widest), domain.low), domain.high))
 
@@ -108,7 +124,9 @@ def _cast(source: random.Random, operand: Expression) -> Expression:
         if operand.type != t.TIMESTAMP:
             targets = [kind for kind in targets if kind in TIMES]
     elif t.is_numeric(operand.type) or operand.type == t.BOOLEAN:
-        targets = [kind for kind in (*NUMBERS, t.DecimalType(12, 0), t.DecimalType(30, 20)) if kind != operand.type]
+        targets = [
+            kind for kind in (*NUMBERS, t.DecimalType(12, 0), t.DecimalType(30, 20)) if kind != operand.type
+        ]
     else:
         return operand
     return Call(source.choice(("cast", "cast", "try_cast")), (operand,), source.choice(targets))
@@ -123,7 +141,7 @@ def _arithmetic(source: random.Random, operand: Expression) -> Expression:
     function = source.choice(("neg", "abs", "add", "sub", "mul", "div", "int_div"))
     if function in ("neg", "abs"):
         return Call(function, (operand,), kind)
-    if function == "div" and kind != t.DOUBLE or function == "int_div" and kind != t.LONG:
+    if (function == "div" and kind != t.DOUBLE) or (function == "int_div" and kind != t.LONG):
         function = "add"
     constant: Literal = draw_constant(source, kind)
     result = kind
@@ -131,7 +149,9 @@ def _arithmetic(source: random.Random, operand: Expression) -> Expression:
         other = source.choice((t.DecimalType(3, 1), t.DecimalType(4, 3), t.DecimalType(2, 0)))
         constant = draw_constant(source, other)
         scale = kind.scale + other.scale if function == "mul" else max(kind.scale, other.scale)
-        result = t.DecimalType(min(38, max(kind.precision, other.precision) + other.precision), min(scale, 38))
+        result = t.DecimalType(
+            min(38, max(kind.precision, other.precision) + other.precision), min(scale, 38)
+        )
     pair = (operand, constant) if source.random() < 0.6 else (constant, operand)
     return Call(function, pair, result)
 
@@ -202,7 +222,9 @@ def telling_values(normal: Predicate, name: str, kind: t.DataType, source: rando
         values += constants
         if isinstance(domain, Numbered):
             ordinals = [domain.ordinal(constant) for constant in constants]
-            near = [n + d for n in ordinals for d in (-1, 1)] + [sum(p) // 2 for p in zip(ordinals, ordinals[1:], strict=False)]
+            near = [n + d for n in ordinals for d in (-1, 1)] + [
+                sum(p) // 2 for p in itertools.pairwise(ordinals)
+            ]
             values += [domain.value(min(max(n, domain.low), domain.high)) for n in near]
         elif isinstance(domain, Text):
             values += [constant + ("\0" if kind == t.STRING else b"\0") for constant in constants]
@@ -212,12 +234,16 @@ def telling_values(normal: Predicate, name: str, kind: t.DataType, source: rando
 
 
 def telling_rows(
-    predicate: Expression, normal: Predicate, source: random.Random, count: int = 40, columns: Mapping[str, t.DataType] = COLUMNS
+    predicate: Expression,
+    normal: Predicate,
+    source: random.Random,
+    count: int = 40,
+    columns: Mapping[str, t.DataType] = COLUMNS,
 ) -> Iterator[dict[str, object]]:
     """Rows of telling values: every value of every column once, the other columns at random."""
     names = sorted(columns_of(predicate))
     pools = {name: telling_values(normal, name, columns[name], source) for name in names}
-    yield {name: None for name in names}
+    yield dict.fromkeys(names)
     everything = [(name, value) for name in names for value in pools[name]]
     for name, value in everything if len(everything) <= count else source.sample(everything, count):
         yield {other: value if other == name else source.choice(pools[other]) for other in names}

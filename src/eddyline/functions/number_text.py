@@ -136,18 +136,18 @@ def nearest_float(number: Fraction | float) -> float:
     double = nearest_double(number)
     with np.errstate(over="ignore", under="ignore"):
         near = np.float32(double)
-    if isinstance(number, float) or not math.isfinite(double) or not np.isfinite(near):
-        return float(near)
-    if Fraction(double) == number:
-        return float(near)
-    return min(
-        _neighbours(near), key=lambda f: (abs(Fraction(float(f)) - number), int(f.view(np.uint32)) & 1)
-    ).item()
+        if isinstance(number, float) or math.isinf(double) or Fraction(double) == number:
+            return float(near)
+        around = [np.nextafter(near, np.float32(end)) for end in (-np.inf, near, np.inf)]
+    best = min(around, key=lambda f: (abs(_position(f) - number), int(f.view(np.uint32)) & 1))
+    return float(best)
 
 
-def _neighbours(near: np.float32) -> list[np.float32]:
-    candidates = [np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))]
-    return [candidate for candidate in candidates if np.isfinite(candidate)]
+def _position(value: np.float32) -> Fraction:
+    """Where a float stands on the number line; infinity one step above the largest, as for rounding."""
+    if np.isinf(value):
+        return Fraction(2**128 if value > 0 else -(2**128))
+    return Fraction(float(value))
 
 
 _BIG_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?(\d+))?")

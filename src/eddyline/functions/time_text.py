@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,11 +19,11 @@ LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
 _TRIM: Final = "".join(map(chr, (*range(0x21), 0x7F)))
 
 _DATE: Final = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
+_TIME: Final = r"([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]*))?([^0-9.].*)?)?)?"
 _TIMESTAMP: Final = re.compile(
-    r"([+-]?)([0-9]{4,6})(?:-([0-9]{1,2})(?:-([0-9]{1,2})"
-    r"(?:[ T]([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]*))?([^0-9.].*)?)?)?)?)?)?",
-    re.DOTALL,
+    rf"([+-]?)([0-9]{{4,6}})(?:-([0-9]{{1,2}})(?:-([0-9]{{1,2}})(?:[ T]{_TIME})?)?)?", re.DOTALL
 )
+_ONLY_TIME: Final = re.compile(_TIME, re.DOTALL)
 _JAVA_TRIM: Final = "".join(map(chr, range(0x21)))
 
 
@@ -43,33 +44,56 @@ def parse_date(text: str) -> int | None:
 class WallClock(NamedTuple):
     """A date and a time without a zone, and the zone if the text names one."""
 
-    micros: int  # since 1970-01-01T00:00:00; may lie beyond 64 bits
+    days: int | None  # since 1970-01-01; None for today
+    micros: int  # since midnight
     zone: Zone | None
+
+    @property
+    def total(self) -> int:
+        """Microseconds since 1970-01-01T00:00:00; may lie beyond 64 bits."""
+        assert self.days is not None, "a time without a date is no point in time"
+        return self.days * MICROS_PER_DAY + self.micros
 
 
 def parse_wall_clock(text: str) -> WallClock | None:
     """The date, time and zone of a text, or None if it is no timestamp.
 
-    A text that is only a time of day means today to Spark; here it is no timestamp, since today is no constant.
-
-    >>> parse_wall_clock("1970-01-01 00:00:01.5")
-    WallClock(micros=1500000, zone=None)
+    >>> parse_wall_clock("1970-01-02 00:00:01.5")
+    WallClock(days=1, micros=1500000, zone=None)
     >>> parse_wall_clock("1970-01-01T00:00:01 Nowhere") is None
     True
     """
-    match = _TIMESTAMP.fullmatch(text.strip(_TRIM))
+    trimmed = text.strip(_TRIM)
+    match = _TIMESTAMP.fullmatch(trimmed)
     if match is None:
-        return None
-    sign, year, month, day, hour, minute, second, fraction, name = match.groups()
+        return _parse_only_time(text, trimmed)
+    sign, year, month, day, *clock = match.groups()
     days = days_of(int(sign + year), int(month or 1), int(day or 1))
+    return None if days is None else _at_time(days, *clock)
+
+
+def _parse_only_time(text: str, trimmed: str) -> WallClock | None:
+    """`T10`, `T10:30` and so on at the very beginning, or `10:30` and so on without the T: a time of today."""
+    match = _ONLY_TIME.fullmatch(trimmed[1:] if text.startswith("T") else trimmed)
+    if match is None or (match[2] is None and not text.startswith("T")):
+        return None
+    return _at_time(None, *match.groups())
+
+
+def _at_time(
+    days: int | None,
+    hour: str | None,
+    minute: str | None,
+    second: str | None,
+    fraction: str | None,
+    name: str | None,
+) -> WallClock | None:
     hours, minutes, seconds = int(hour or 0), int(minute or 0), int(second or 0)
-    if days is None or hours > 23 or minutes > 59 or seconds > 59:
-        return None
     zone = None if name is None else find_zone(name.strip(_JAVA_TRIM))
-    if name is not None and zone is None:
+    if hours > 23 or minutes > 59 or seconds > 59 or (name is not None and zone is None):
         return None
-    total = days * 86_400 + hours * 3600 + minutes * 60 + seconds
-    return WallClock(total * MICROS_PER_SECOND + int((fraction or "")[:6].ljust(6, "0")), zone)
+    total = hours * 3600 + minutes * 60 + seconds
+    return WallClock(days, total * MICROS_PER_SECOND + int((fraction or "")[:6].ljust(6, "0")), zone)
 
 
 def parse_timestamp(text: str, session: Zone) -> int | None:
@@ -79,13 +103,25 @@ def parse_timestamp(text: str, session: Zone) -> int | None:
     0
     """
     clock = parse_wall_clock(text)
-    return None if clock is None else instant(clock.micros, clock.zone or session)
+    if clock is None:
+        return None
+    zone = clock.zone or session
+    if clock.days is None:
+        clock = clock._replace(days=_today(zone))
+    return instant(clock.total, zone)
+
+
+def _today(zone: Zone) -> int:
+    now = int(time.time())
+    return (now + int(zone.offset_at(np.array([now]))[0])) // 86_400
 
 
 def parse_timestamp_ntz(text: str) -> int | None:
     """Microseconds since 1970 on the wall clock of a text, whose zone does not count; None if it is no timestamp."""
     clock = parse_wall_clock(text)
-    return clock.micros if clock is not None and LONG_MIN <= clock.micros <= LONG_MAX else None
+    if clock is None or clock.days is None or not LONG_MIN <= clock.total <= LONG_MAX:
+        return None
+    return clock.total
 
 
 def instant(local: int, zone: Zone) -> int | None:

@@ -29,7 +29,8 @@ def absorb(all_: bool, parts: Sequence[Predicate]) -> Sequence[Predicate]:
             continue
         if any(inner in distinct for inner in part.parts):
             continue
-        shorter = _shorten(all_, part, known)
+        told = any(type(inner) is Condition and inner.subject in known for inner in part.parts)
+        shorter = _shorten(all_, part, known) if told else part
         if shorter is not None:
             kept.append(shorter)
     return parts if len(kept) == len(parts) and all(map(_same, kept, parts)) else kept

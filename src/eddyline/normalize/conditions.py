@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from eddyline.model import types as t
-from eddyline.model.expression import Parameter, parameters_of
+from eddyline.model.expression import Literal, parameters_of
 from eddyline.model.predicate import ALWAYS, NEVER, Condition, Predicate
 from eddyline.model.regions import NOTHING, Regions
 from eddyline.normalize.atom import COMPARISONS, Atom, Mode
-from eddyline.normalize.constants import Values, getter
+from eddyline.normalize.constants import Getter, Values, getter
 from eddyline.normalize.domain import Domain, Numbered, Text, domain_of
 
 Maker = Callable[[Values], Predicate]
@@ -34,9 +34,10 @@ def condition_maker(atom: Atom, time_zone: str) -> Maker:
     compared = domain_of(atom.compared_type)
     if atom.operation in COMPARISONS:
         general = comparison(atom.operation, atom.mode, compared)
-        if not atom.steps and isinstance(atom.constants[0], Parameter):
-            return _quick_maker(atom, general, quick(atom.operation, atom.mode, compared))
-        return _stepped(atom, general, getter(atom.constants[0], time_zone), time_zone)
+        get = getter(atom.constants[0], time_zone)
+        if not atom.steps and type(atom.constants[0]) is not Literal:
+            return _quick_maker(atom, general, quick(atom.operation, atom.mode, compared), get)
+        return _stepped(atom, general, get, time_zone)
     if atom.operation == "in":
         getters = [getter(constant, time_zone) for constant in atom.constants]
         members = membership(atom.mode, compared)
@@ -47,17 +48,15 @@ def condition_maker(atom: Atom, time_zone: str) -> Maker:
 
 def is_static(atom: Atom) -> bool:
     """Whether an atom's condition is the same for all values of the parameters."""
-    constants = [*atom.constants, *(step.constant for step in atom.steps if step.constant is not None)]
-    return not any(parameters_of(constant) for constant in constants)
+    constants = [*atom.constants, *[step.constant for step in atom.steps if step.constant is not None]]
+    return all(type(constant) is Literal or not parameters_of(constant) for constant in constants)
 
 
-def _quick_maker(atom: Atom, general: ToRegions, fast: Callable[[Any], Regions | None]) -> Maker:
-    subject, constant = atom.subject, atom.constants[0]
-    assert isinstance(constant, Parameter), "the caller has looked"
-    index = constant.index
+def _quick_maker(atom: Atom, general: ToRegions, fast: Callable[[Any], Regions | None], get: Getter) -> Maker:
+    subject = atom.subject
 
     def make(values: Values) -> Predicate:
-        value = values[index]
+        value = get(values)
         if value is not None:
             regions = fast(value)
             if regions is not None:
@@ -67,7 +66,7 @@ def _quick_maker(atom: Atom, general: ToRegions, fast: Callable[[Any], Regions |
     return make
 
 
-def _stepped(atom: Atom, to_regions: ToRegions, get: Callable[[Values], Any], time_zone: str) -> Maker:
+def _stepped(atom: Atom, to_regions: ToRegions, get: Getter, time_zone: str) -> Maker:
     steps = [
         (step.pull, None if step.constant is None else getter(step.constant, time_zone))
         for step in reversed(atom.steps)
@@ -101,36 +100,32 @@ def _shape(operation: str, mode: Mode) -> tuple[str, bool]:
 def comparison(operation: str, mode: Mode, domain: Domain) -> ToRegions:
     """Regions of the compared value, for any constant."""
     shape, null = _shape(operation, mode)
-    canonical = domain.canonical
-    if operation == "null_safe_eq":
-        for_null = domain.filled if shape == "ne" else Regions(null=True)
-    else:
-        for_null = domain.everything if null else NOTHING
-    for_nan = {
-        "eq": Regions(null=null, nan=True),
-        "ne": Regions(True, (), null, False),
-        "lt": Regions(True, (), null, False),
-        "le": Regions(True, (), null, True),
-        "gt": Regions(null=null),
-        "ge": Regions(null=null, nan=True),
-    }[shape]
 
     def regions(value: Any) -> Regions:
         if value is None:
-            return for_null
+            return _with_null(operation, shape, null, domain)
         if value != value:
-            return for_nan
+            return domain.canonical(
+                Regions(shape in ("ne", "lt", "le"), (), null, shape in ("eq", "le", "ge"))
+            )
         if domain.nan:
             value += 0.0  # -0.0 and 0.0 are one value
         if shape == "eq":
-            return canonical(Regions(False, ((value, 0), (value, 1)), null))
+            return Regions(False, ((value, 0), (value, 1)), null)
         if shape == "ne":
-            return canonical(Regions(True, ((value, 0), (value, 1)), null, True))
+            return domain.canonical(Regions(True, ((value, 0), (value, 1)), null, True))
         side = 1 if shape in ("le", "gt") else 0
         below = shape in ("lt", "le")
-        return canonical(Regions(below, ((value, side),), null, not below))
+        return domain.canonical(Regions(below, ((value, side),), null, not below))
 
     return regions
+
+
+def _with_null(operation: str, shape: str, null: bool, domain: Domain) -> Regions:
+    """Regions for the constant NULL, with which any comparison is NULL, and only NULL is the same as."""
+    if operation == "null_safe_eq":
+        return domain.filled if shape == "ne" else Regions(null=True)
+    return domain.everything if null else NOTHING
 
 
 def membership(mode: Mode, domain: Domain) -> Callable[[Sequence[Any]], Regions]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from eddyline.functions.fold import fold
@@ -25,16 +26,27 @@ def getter(expression: Expression, time_zone: str) -> Getter:
     (3.0, None)
     """
     if isinstance(expression, Parameter):
-        index = expression.index
-        return lambda values: values[index]
+        return itemgetter(expression.index)
     if isinstance(expression, Literal):
         value = expression.value
         return lambda _: value
     if isinstance(expression, Call) and expression.function in CASTS:
+        source, target = expression.arguments[0].type, expression.type
         inner = getter(expression.arguments[0], time_zone)
-        convert = converter(expression.arguments[0].type, expression.type, time_zone)
+        if _widens(source, target):
+            return inner
+        convert = converter(source, target, time_zone)
         return lambda values: convert(inner(values))
     return lambda values: fold(substitute(expression, values), time_zone).value
+
+
+def _widens(source: t.DataType, target: t.DataType) -> bool:
+    """Whether a cast leaves the Python value as it is."""
+    both = source in t.INTEGRAL and target in t.INTEGRAL
+    return (both and t.INTEGRAL.index(source) <= t.INTEGRAL.index(target)) or (source, target) == (
+        t.FLOAT,
+        t.DOUBLE,
+    )
 
 
 def converter(source: t.DataType, target: t.DataType, time_zone: str) -> Callable[[Any], Any]:

@@ -151,9 +151,20 @@ class Text(Domain):
                 named.pop()
             else:
                 named.append(cut)
+        self._name_singles(start, named)
         if start and named and named[0] == (self.empty, 1):
             return False, ((self.empty, 0), *named)
         return start, tuple(named)
+
+    def _name_singles(self, inside: bool, named: list[Cut]) -> None:
+        """Name the lower end of a single value by that value; in a gap only where no single value lies below it."""
+        for i in range(len(named) - 1):
+            value, side = named[i]
+            if side and named[i + 1] == (value + self._zero, 1):
+                below = named[i - 1] == (value, 0) if i else value == self.empty
+                if not (inside and below):
+                    named[i] = (value + self._zero, 0)
+            inside = not inside
 
 
 @lru_cache(maxsize=1024)

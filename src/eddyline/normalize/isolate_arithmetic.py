@@ -16,12 +16,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from eddyline.model import types as t
-from eddyline.model.expression import Call, Expression, is_constant
+from eddyline.model.expression import Call, Expression
 from eddyline.model.regions import Regions
 from eddyline.normalize import floats
 from eddyline.normalize.atom import Atom, Step
 from eddyline.normalize.domain import Numbered, domain_of
 from eddyline.normalize.preimage import Monotone, Outcome, Piece, Result, null_everywhere, preimage
+from eddyline.normalize.rewrite import is_fixed
 from eddyline.normalize.zone import fixed_offset
 
 _BINARY: Final = frozenset({"add", "sub", "mul", "div", "int_div", "time_add"})
@@ -48,8 +49,8 @@ def isolate_arithmetic(atom: Atom, time_zone: str) -> Atom:
         operand, constant, reverse = subject.arguments[0], None, False
     elif subject.function in _BINARY:
         left, right = subject.arguments
-        reverse = is_constant(left)
-        if reverse == is_constant(right):
+        reverse = is_fixed(left)
+        if reverse == is_fixed(right):
             return atom
         operand, constant = (right, left) if reverse else (left, right)
     else:

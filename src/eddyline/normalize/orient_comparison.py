@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from eddyline.model.expression import Call, Column, Expression, is_constant, walk
+from eddyline.model.expression import Call, Column, Expression, walk
 from eddyline.model.types import BOOLEAN
-from eddyline.normalize.rewrite import rewrite
+from eddyline.normalize.rewrite import is_fixed, rewrite
 
 MIRRORED: Final = {"eq": "eq", "null_safe_eq": "null_safe_eq", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
@@ -31,9 +31,9 @@ def orient_comparison(expression: Expression, time_zone: str) -> Expression:
 def _orient(call: Call) -> Expression:
     function = call.function
     left, right = call.arguments
-    if is_constant(right):
+    if is_fixed(right):
         return call
-    if is_constant(left):
+    if is_fixed(left):
         return Call(MIRRORED[function], (right, left), BOOLEAN)
     if function in ("gt", "le"):
         left, right = right, left

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from eddyline.model.expression import Expression, Parameter, parameters_of, walk
+from eddyline.model.expression import Column, Expression, Parameter, parameters_of
 from eddyline.model.predicate import And, Or, Predicate
 from eddyline.model.query import BoundQuery, NormalQuery, Output
 from eddyline.normalize.absorb import absorb
@@ -25,6 +25,7 @@ from eddyline.normalize.merge_subject import merge_subject
 from eddyline.normalize.orient_comparison import orient_comparison
 from eddyline.normalize.plan import Join, Plan, compile_skeleton
 from eddyline.normalize.push_down_not import push_down_not
+from eddyline.normalize.rewrite import calls_of
 from eddyline.normalize.split_in import split_in
 from eddyline.normalize.unwrap_casts import unwrap_casts
 
@@ -94,14 +95,18 @@ def pin(bound: BoundQuery, indexes: frozenset[int] | None = None) -> BoundQuery:
 
 
 def _values_at_hand(expressions: list[Expression]) -> dict[int, object]:
-    return {e.index: e.value for whole in expressions for e in walk(whole) if isinstance(e, Parameter)}
+    leaves = [e for e in expressions if type(e) is Parameter]
+    for call in [call for expression in expressions for call in calls_of(expression)]:
+        leaves += [argument for argument in call.arguments if type(argument) is Parameter]
+    return {parameter.index: parameter.value for parameter in leaves}
 
 
 def plan(bound: BoundQuery, *, rules: tuple[Rule, ...] = RULES) -> Plan:
     """Everything about a query's normal form that its parameters' values do not decide."""
     skeleton = skeleton_of(bound, rules)
     join = _joiner(rules)
-    pinned = frozenset().union(*[parameters_of(atom.subject) for atom in atoms_of(skeleton)])
+    subjects = [atom.subject for atom in atoms_of(skeleton) if type(atom.subject) is not Column]
+    pinned: frozenset[int] = frozenset().union(*[parameters_of(subject) for subject in subjects])
     return Plan(pinned, [] if pinned else compile_skeleton(skeleton, join, bound.time_zone), join)
 
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from eddyline.model.expression import Call, Expression, Literal, is_constant
+from eddyline.model.expression import Call, Expression, Literal
 from eddyline.model.types import BOOLEAN
 from eddyline.normalize.atom import COMPARISONS, FALSE, NEGATED, TRUE, Atom, Junction, Mode, Skeleton
 from eddyline.normalize.domain import Numbered, Text, domain_of
+from eddyline.normalize.rewrite import is_fixed
 
 _T, _F = Mode.IS_TRUE, Mode.IS_FALSE
 _NT, _NF = Mode.IS_NOT_TRUE, Mode.IS_NOT_FALSE
@@ -107,7 +108,7 @@ def _atom(call: Call, mode: Mode) -> Atom:
         return Atom(subject, call.function, mode)
     if call.function in COMPARISONS or call.function == "in":
         ordered = isinstance(domain_of(subject.type), Numbered | Text)
-        if ordered and all(is_constant(other) for other in others) and not is_constant(subject):
+        if ordered and all(is_fixed(other) for other in others) and not is_fixed(subject):
             return Atom(subject, call.function, mode, tuple(others))
     return Atom(call, "truth", mode)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from eddyline.model.expression import Call, Expression, walk
+from eddyline.model.expression import Call, Column, Expression, Literal, is_constant
 
 
 def rewrite(
@@ -14,25 +14,47 @@ def rewrite(
 
     With `functions`, only calls of these are offered; an expression without any comes back as it is.
 
-    >>> from eddyline.model.expression import Column
     >>> from eddyline.model.types import INT
     >>> rewrite(Call("neg", (Call("neg", (Column("a", INT),), INT),), INT), lambda call: call.arguments[0])
     Column('a', int)
     """
-    nodes = [node for node in walk(expression) if type(node) is Call]
-    if functions is not None and not any(node.function in functions for node in nodes):
+    calls = calls_of(expression)
+    if functions is not None and functions.isdisjoint([call.function for call in calls]):
         return expression
     done: dict[int, Expression] = {}
-    for node in reversed(nodes):
+    for node in reversed(calls):
         if id(node) in done:
             continue
-        arguments = node.arguments
-        changed = tuple([done.get(id(argument), argument) for argument in arguments])
-        call = node
-        if any(new is not old for new, old in zip(changed, arguments, strict=True)):
-            call = Call(node.function, changed, node.type)
-        if functions is None or call.function in functions:
-            done[id(node)] = change(call)
-        elif call is not node:
-            done[id(node)] = call
+        call = _with_changed(node, done) if done else node
+        new = change(call) if functions is None or call.function in functions else call
+        if new is not node:
+            done[id(node)] = new
     return done.get(id(expression), expression)
+
+
+def _with_changed(call: Call, changes: dict[int, Expression]) -> Call:
+    arguments = call.arguments
+    changed = [changes.get(id(argument), argument) for argument in arguments]
+    for new, old in zip(changed, arguments, strict=True):
+        if new is not old:
+            return Call(call.function, tuple(changed), call.type)
+    return call
+
+
+def calls_of(expression: Expression) -> list[Call]:
+    """All calls in an expression, parents before their arguments."""
+    found: list[Call] = []
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        if type(current) is Call:
+            found.append(current)
+            pending.extend(current.arguments)
+    return found
+
+
+def is_fixed(expression: Expression) -> bool:
+    """Whether an expression reads no attribute: `is_constant`, quicker for the usual leaves."""
+    if isinstance(expression, Literal):
+        return True
+    return type(expression) is not Column and is_constant(expression)

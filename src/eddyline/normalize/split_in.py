@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from eddyline.model.expression import Call, Expression, is_constant
+from eddyline.model.expression import Call, Expression
 from eddyline.model.types import BOOLEAN
-from eddyline.normalize.rewrite import rewrite
+from eddyline.normalize.rewrite import is_fixed, rewrite
 
 
 def split_in(expression: Expression, time_zone: str) -> Expression:
@@ -21,7 +21,7 @@ def split_in(expression: Expression, time_zone: str) -> Expression:
 
 def _split(call: Call) -> Expression:
     value, *items = call.arguments
-    constants = [] if is_constant(value) else [item for item in items if is_constant(item)]
+    constants = [] if is_fixed(value) else [item for item in items if is_fixed(item)]
     if len(constants) == len(items):
         return call
     parts: list[Expression] = [Call("in", (value, *constants), BOOLEAN)] if constants else []

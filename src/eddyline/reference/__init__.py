@@ -1,5 +1,7 @@
 """The oracle: what a query means, row by row in plain Python, without any of the machinery that it judges."""
 
 from eddyline.reference.evaluate import evaluate
+from eddyline.reference.match import failures, match, project
+from eddyline.reference.rows import rows
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "failures", "match", "project", "rows"]

@@ -24,10 +24,10 @@ def compare(kind: t.DataType, left: Any, right: Any) -> int:
         kinds = [field for _, field in kind.fields]
         return _elementwise(zip(kinds, left, right, strict=True), left, right)
     if t.is_fractional(kind) and (left != left or right != right):
-        return (left != left) - (right != right)
+        return int(left != left) - int(right != right)
     if kind == t.STRING:
         left, right = utf8(left), utf8(right)
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 def _elementwise(pairs: Iterable[tuple[t.DataType, Any, Any]], left: Any, right: Any) -> int:

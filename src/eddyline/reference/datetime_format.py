@@ -24,7 +24,15 @@ from eddyline.reference.arithmetic import in_range
 from eddyline.reference.failure import Failure
 from eddyline.reference.zones import DAY, SECOND, Zone
 
-_FIELDS: Final = {"y": "year", "M": "month", "d": "day", "H": "hour", "m": "minute", "s": "second", "S": "fraction"}
+_FIELDS: Final = {
+    "y": "year",
+    "M": "month",
+    "d": "day",
+    "H": "hour",
+    "m": "minute",
+    "s": "second",
+    "S": "fraction",
+}
 _RANGES: Final = {"year": (-999_999_999, 999_999_999), "month": (1, 12), "day": (1, 31)} | {
     "hour": (0, 23),
     "minute": (0, 59),

@@ -14,7 +14,9 @@ from eddyline.reference.zones import DAY, SECOND, Zone, zone
 
 _SPACE: Final = "".join(map(chr, range(0x21))) + "\x7f"
 _DATE = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
-_DAY: Final = r"(?P<sign>[+-]?)(?P<year>[0-9]{4,6})(?:-(?P<month>[0-9]{1,2})(?:-(?P<day>[0-9]{1,2})(?:[ T]%s)?)?)?"
+_DAY: Final = (
+    r"(?P<sign>[+-]?)(?P<year>[0-9]{4,6})(?:-(?P<month>[0-9]{1,2})(?:-(?P<day>[0-9]{1,2})(?:[ T]%s)?)?)?"
+)
 _TIME: Final = (
     r"(?P<hour>[0-9]{1,2})%s(?::(?P<minute>[0-9]{1,2})"
     r"(?::(?P<second>[0-9]{1,2})(?:\.(?P<fraction>[0-9]*))?(?P<zone>[^0-9].*)?)?)?"

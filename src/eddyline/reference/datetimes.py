@@ -50,9 +50,13 @@ def unix_seconds(instant: int) -> int:
     return instant // SECOND
 
 
-_DATE_UNITS: Final = {"YEAR": "year", "YYYY": "year", "YY": "year", "QUARTER": "quarter", "WEEK": "week"} | dict.fromkeys(
-    ("MONTH", "MON", "MM"), "month"
-)
+_DATE_UNITS: Final = {
+    "YEAR": "year",
+    "YYYY": "year",
+    "YY": "year",
+    "QUARTER": "quarter",
+    "WEEK": "week",
+} | dict.fromkeys(("MONTH", "MON", "MM"), "month")
 _CLOCK_UNITS: Final = {"DAY": DAY, "DD": DAY, "HOUR": 3600 * SECOND, "MINUTE": 60 * SECOND}
 _INSTANT_UNITS: Final = {"SECOND": SECOND, "MILLISECOND": 1000, "MICROSECOND": 1}
 

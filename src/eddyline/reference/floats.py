@@ -81,7 +81,9 @@ def shortest(value: float, kind: t.DataType) -> Decimal:
         bounds = {Context(prec=length, rounding=mode).plus(exact) for mode in (ROUND_FLOOR, ROUND_CEILING)}
         same = [near for near in bounds if nearest(near, kind) == value]
         if same:
-            return min(same, key=lambda near: (abs(Fraction(near) - Fraction(exact)), near.as_tuple().digits[-1] % 2))
+            return min(
+                same, key=lambda near: (abs(Fraction(near) - Fraction(exact)), near.as_tuple().digits[-1] % 2)
+            )
     raise AssertionError("17 digits tell every double from every other")
 
 

@@ -30,7 +30,9 @@ def _by_argument(function: Function) -> Operation:
 
 def _on_clock(function: Function) -> Operation:
     """What also wants the wall clock of its last argument, a timestamp, first."""
-    return lambda call, time_zone, values: function(datetimes.clock(call.arguments[-1].type, time_zone), *values)
+    return lambda call, time_zone, values: function(
+        datetimes.clock(call.arguments[-1].type, time_zone), *values
+    )
 
 
 def _cast(call: Call, time_zone: str, values: list[Any]) -> Any:

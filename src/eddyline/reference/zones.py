@@ -15,12 +15,12 @@ from eddyline.reference.failure import Failure
 SECOND: Final = 1_000_000
 DAY: Final = 86_400 * SECOND
 
-_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 -- wall clock
+_EPOCH: Final = datetime(1970, 1, 1)
 _ERA_SECONDS: Final = DAYS_PER_ERA * 86_400
 # datetime knows the years 1 to 9999. Before year 2 every zone has its first offset for good; from 2400 on the rules
 # repeat every 400 years.
-_FIRST: Final = int((datetime(2, 1, 1) - _EPOCH).total_seconds())  # noqa: DTZ001
-_LAST: Final = int((datetime(2800, 1, 1) - _EPOCH).total_seconds())  # noqa: DTZ001
+_FIRST: Final = int((datetime(2, 1, 1) - _EPOCH).total_seconds())
+_LAST: Final = int((datetime(2800, 1, 1) - _EPOCH).total_seconds())
 
 
 @dataclass(frozen=True)

@@ -91,13 +91,12 @@ def smaller(statement: Statement) -> Iterator[Statement]:
 
 def _cuts(node: Node) -> Iterator[Node]:
     """The node with one sub-tree, anywhere in it, made smaller."""
-    if node.family in _SIMPLE:
-        for word in _SIMPLE[node.family]:
-            if node.children:
-                yield Node("literal", node.family, (), word)
-        for below in walk(node):
-            if below is not node and below.family == node.family and below.form != "literal":
-                yield below
+    if node.children:
+        for word in _SIMPLE.get(node.family, ()):
+            yield Node("literal", node.family, (), word)
+    for below in walk(node) if node.family else ():
+        if below is not node and below.family == node.family and below.form != "literal":
+            yield below
     yield from _fewer_children(node)
     for i, child in enumerate(node.children):
         for cut in _cuts(child):

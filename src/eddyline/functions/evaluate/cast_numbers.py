@@ -100,10 +100,10 @@ def _decimal_to_double(array: pa.Array, source: t.DataType, target: t.DataType, 
 
 def _fractional_to_decimal(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:
     assert isinstance(target, t.DecimalType), "the target was looked up as a decimal"
-    return each_value(lambda value: double_to_decimal(value, target), [array], [source], target)
+    return each_value(lambda value: _double_to_decimal(value, target), [array], [source], target)
 
 
-def double_to_decimal(value: float, target: t.DecimalType) -> Decimal:
+def _double_to_decimal(value: float, target: t.DecimalType) -> Decimal:
     """The shortest decimal form of a double, rounded to a decimal type."""
     if value - value != 0:  # NaN or infinite
         raise Failed

@@ -11,8 +11,7 @@ import pyarrow as pa
 from eddyline.functions.evaluate import decimals
 from eddyline.functions.evaluate.arithmetic import clip_to_long
 from eddyline.functions.evaluate.arrays import Mask, Numbers, Outcome, build, numbers, outcome, validity
-from eddyline.functions.evaluate.cast_numbers import double_to_decimal, to_range
-from eddyline.functions.evaluate.each_value import each_value
+from eddyline.functions.evaluate.cast_numbers import to_range
 from eddyline.functions.time_text import LONG_MAX, LONG_MIN, MICROS_PER_DAY, MICROS_PER_SECOND
 from eddyline.functions.zones import Zone, find_zone
 from eddyline.model import types as t
@@ -84,11 +83,10 @@ def _timestamp_to_fractional(array: pa.Array, source: t.DataType, target: t.Data
 
 
 def _timestamp_to_decimal(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:
-    """By way of a double of seconds, as in Spark."""
+    """Seconds with their fraction."""
     assert isinstance(target, t.DecimalType), "the target was looked up as a decimal"
-    return each_value(
-        lambda micros: double_to_decimal(micros / float(MICROS_PER_SECOND), target), [array], [source], target
-    )
+    values = decimals.rescale(numbers(array).astype(object), 6, target.scale)
+    return decimals.finish(values, validity(array), target)
 
 
 def _integral_to_timestamp(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:

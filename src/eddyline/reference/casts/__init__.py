@@ -51,7 +51,10 @@ def _nested(source: t.DataType, target: t.DataType, value: Any, time_zone: str) 
         case t.ArrayType(), t.ArrayType():
             result = [one(source.element, target.element, each) for each in value]
         case t.MapType(), t.MapType():
-            result = [(one(source.key, target.key, key), one(source.value, target.value, each)) for key, each in value]
+            result = [
+                (one(source.key, target.key, key), one(source.value, target.value, each))
+                for key, each in value
+            ]
         case t.StructType(), t.StructType():
             pairs = zip(source.fields, target.fields, value, strict=True)
             result = tuple(one(was, becomes, each) for (_, was), (_, becomes), each in pairs)

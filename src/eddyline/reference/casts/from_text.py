@@ -60,7 +60,7 @@ def _integer(target: t.DataType, text: str) -> int:
 
 def _decimal(target: t.DecimalType, text: str) -> Decimal:
     trimmed = text.strip(JAVA_SPACE)
-    if _DECIMAL.fullmatch(trimmed) is None or not trimmed.isascii() and max(trimmed) > "\uffff":
+    if _DECIMAL.fullmatch(trimmed) is None or (not trimmed.isascii() and max(trimmed) > "\uffff"):
         raise Failure(f"{text!r} is no decimal")
     number = Decimal(trimmed)
     if number.adjusted() >= t.MAX_PRECISION or number.adjusted() < -_LARGEST_SCALE:
