@@ -1,16 +1,19 @@
 """Writes the generated pages of docs/ from the tables in the code: `python -m tools.docs [--check]`.
 
-docs/sql.md    the accepted SQL: sql/supported.py, sql/refused.py, sql/datatypes.py, functions/table.py
+docs/sql.md    the accepted SQL: sql/supported.py, sql/refused.py, sql/datatypes.py, functions/
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 
+from eddyline.functions import java_regex, time_formats
 from eddyline.functions.table import FUNCTIONS, Function
 from eddyline.sql import refused, supported
 from eddyline.sql.datatypes import NAMES
@@ -35,8 +38,9 @@ PRECEDENCE = """From the weakest to the strongest:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, *rows)]
+    lines.insert(1, "|" + "---|" * len(head))
+    return "\n".join(lines)
 
 
 def code(text: str) -> str:
@@ -61,7 +65,7 @@ def sql_page() -> str:
         parts += [f"## {group}", _forms(group)]
         if group == supported.OPERATORS:
             parts.append(PRECEDENCE)
-    parts += ["## Types", _types(), "## Functions", *_functions(), "## Refused", *_refusals()]
+    parts += ["## Types", _types(), "## Functions", *_functions(), *_languages(), "## Refused", *_refusals()]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
@@ -91,6 +95,23 @@ def _functions() -> list[str]:
         signatures = "\n".join(function.signature for function in functions)
         parts += [f"### {group.capitalize()}", f"```sql\n{signatures}\n```"]
     return parts
+
+
+def _languages() -> list[str]:
+    """The small languages inside constants: what their modules' own texts say is accepted."""
+    return [
+        "## Regular expressions",
+        "`RLIKE` takes a constant in Java's language and finds what Java finds.",
+        *_paragraphs(java_regex),
+        "## Datetime patterns",
+        "`to_timestamp`, `to_date` and `unix_timestamp` take a constant pattern.",
+        *_paragraphs(time_formats),
+    ]
+
+
+def _paragraphs(module: ModuleType) -> list[str]:
+    """A module's docstring without its first sentence, each paragraph on one line."""
+    return [" ".join(part.split()) for part in (inspect.getdoc(module) or "").split("\n\n")[1:]]
 
 
 def _refusals() -> list[str]:

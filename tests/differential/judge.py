@@ -83,8 +83,9 @@ def judge(
     alias: str = "",
     time_zone: str = "UTC",
     codegen: bool = False,
+    chunk: int = CHUNK,
 ) -> list[Verdict]:
-    """What Spark says about every expression over the rows of the batch."""
+    """What Spark says about every expression over the rows of the batch; small chunks suit many refusals."""
     verdicts: list[Verdict] = []
     mode = "CODEGEN_ONLY" if codegen else "NO_CODEGEN"
     with settings(
@@ -96,8 +97,8 @@ def judge(
     ):
         load(spark, batch).createOrReplaceTempView(stream)
         source = f"{stream} {alias}"
-        for start in range(0, len(expressions), CHUNK):
-            verdicts += _chunk(spark, list(expressions[start : start + CHUNK]), source)
+        for start in range(0, len(expressions), chunk):
+            verdicts += _chunk(spark, list(expressions[start : start + chunk]), source)
     return verdicts
 
 

@@ -36,7 +36,9 @@ def judge_normal(statements: Sequence[Statement], batch: pa.RecordBatch, zone: s
             value = value_of(partial(reference.evaluate, bound.predicate, row, time_zone=zone))
             actual = value_of(partial(holds, normal.predicate, row, zone))
             if actual is not (value is True):
-                findings.append(Finding("normal", statement, value is True, actual, i, repr(normal.predicate)[:500]))
+                findings.append(
+                    Finding("normal", statement, value is True, actual, i, repr(normal.predicate)[:500])
+                )
                 break
     return findings
 

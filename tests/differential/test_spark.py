@@ -13,7 +13,7 @@ from tests.differential.finding import Report
 
 BLOCK = 500
 ZONES = ("UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata")
-BLOCKS = tuple((block, ZONES[block % len(ZONES)]) for block in range(8))
+BLOCKS = tuple((block, ZONES[block % len(ZONES)]) for block in range(7))
 WILD = 0.06  # share of operands of any type at all
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

@@ -114,7 +114,7 @@ def draw_operand(source: random.Random, kind: t.DataType | None = None) -> Expre
     operand: Expression = Column(name, COLUMNS[name])
     if kind is None:
         while source.random() < 0.45:
-            operand = source.choice((_cast, _arithmetic))(source, operand)
+            operand = source.choice((_cast, _cast, _arithmetic, _arithmetic, _choice))(source, operand)
     return operand
 
 
@@ -130,6 +130,13 @@ def _cast(source: random.Random, operand: Expression) -> Expression:
     else:
         return operand
     return Call(source.choice(("cast", "cast", "try_cast")), (operand,), source.choice(targets))
+
+
+def _choice(source: random.Random, operand: Expression) -> Expression:
+    constant = draw_constant(source, operand.type)
+    if source.random() < 0.5:
+        return Call("coalesce", (operand, constant), operand.type)
+    return Call("if", (Column("flag", t.BOOLEAN), operand, constant), operand.type)
 
 
 def _arithmetic(source: random.Random, operand: Expression) -> Expression:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from eddyline.cli.findings import ERROR, FAILURE, NOTE, WARNING, Finding
 from eddyline.cli.output import BUGS, Output
 from eddyline.cli.query_files import Entry, QueryFile, read_queries
 from eddyline.compile import Compiler
 from eddyline.errors import FileError, QueryError
+from eddyline.functions.fold import fold
+from eddyline.model.expression import Call, Literal, is_constant, walk
 from eddyline.model.predicate import ALWAYS, NEVER
-from eddyline.model.query import Query
+from eddyline.model.query import BoundQuery, Query
+from eddyline.sql.render import render
 
 
 @dataclass(slots=True)
@@ -94,11 +98,24 @@ def _check(entry: Entry, compiler: Compiler, first_uses: dict[str, Entry]) -> li
         hint = "this is a bug of eddyline, please report it with the query"
         return [*found, Finding(FAILURE, message, entry.file, entry.line, query=id, hint=hint)]
     if predicate == NEVER:
-        message, hint = (
-            "no tuple can ever match",
-            "its conditions exclude each other, or one of them is always NULL",
-        )
-        found.append(Finding(WARNING, message, entry.file, entry.line, query=id, hint=hint))
+        hint = _reason(compiler.bind(entry.query))
+        found.append(Finding(WARNING, "no tuple can ever match", entry.file, entry.line, query=id, hint=hint))
     if predicate == ALWAYS:
         found.append(Finding(NOTE, "every tuple matches", entry.file, entry.line, query=id))
     return found
+
+
+_COMPARISONS: Final = frozenset({"eq", "lt", "le", "gt", "ge"})
+
+
+def _reason(bound: BoundQuery) -> str:
+    """The likeliest reason for a predicate that is never true: a constant that turns out to be NULL."""
+    for node in walk(bound.predicate):
+        for argument in node.arguments if isinstance(node, Call) and node.function in _COMPARISONS else ():
+            written = [part for part in walk(argument) if isinstance(part, Literal)]
+            if not is_constant(argument) or fold(argument, bound.time_zone).value is not None:
+                continue
+            if any(part.value is None for part in written):
+                return "a comparison with NULL is never true; to ask for NULL write IS NULL"
+            return f"{render(argument)} is NULL: the constant has no value of type {argument.type}"
+    return "its conditions exclude each other"

@@ -17,7 +17,9 @@ from eddyline.errors import FileError, QueryError
 from eddyline.functions.zones import find_zone
 from eddyline.model.query import Query
 
-app = typer.Typer(no_args_is_help=True, help="Look at queries: check files of them, explain one.")
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Look at queries: check files of them, explain one."
+)
 
 AD_HOC: Final = ""  # id of a query that is given as text
 
@@ -32,7 +34,7 @@ def check(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help=".sql, .jsonl, .json or .csv; - is standard input as JSON lines."
+            metavar="FILE", help=".sql, .jsonl, .json or .csv; - is standard input as JSON lines."
         ),
     ],
     schema: Schemas,
@@ -50,7 +52,7 @@ def check(
     Examples:
       eddyline query check rules.sql --schema quotes.parquet
       eddyline query check rules.jsonl --schema 'symbol STRING, price DOUBLE'
-      eddyline query check *.sql --schema quotes=quotes.csv --schema trades=trades.ddl --json
+      eddyline query check *.sql --schema q=quotes.csv --schema t=trades.ddl
 
     \b
     A .sql file has a line with the query's id above each query:

@@ -91,11 +91,8 @@ def _reader(path: str) -> Callable[[TextFile, QueryFile], None]:
 
 def is_query_file(text: str) -> bool:
     """Whether a command's argument names a file of queries rather than being SQL text."""
-    return (
-        text == STANDARD_INPUT
-        or Path(text).suffix.lower() in _READERS
-        or ("\n" not in text and _is_file(text))
-    )
+    named = Path(text).suffix.lower() in _READERS and not re.match(r"\s*select\s", text, re.IGNORECASE)
+    return text == STANDARD_INPUT or named or _is_file(text)
 
 
 def _is_file(text: str) -> bool:

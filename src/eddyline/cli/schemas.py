@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,7 @@ HELP: Final = (
 UNNAMED: Final = "stream"  # name of a stream whose schema is plain text and that no query names
 _NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)
 _SAMPLE: Final = 1 << 20  # bytes from the start of a CSV or JSON file that its types are inferred from
+_ASKED: Final = 1_000  # queries that are asked how they call their stream
 _SUFFIXES: Final = (
     ".parquet",
     ".arrow",
@@ -95,7 +97,7 @@ def streams_of(sources: Sequence[Source], queries: Iterable[Query], *, name: str
 
 def _guess(stem: str, queries: Iterable[Query]) -> str:
     used: Counter[str] = Counter()
-    for query in queries:
+    for query in islice(queries, _ASKED):
         try:
             used[parse(query.sql).stream] += 1
         except QueryError:
@@ -114,31 +116,50 @@ def _exists(path: str) -> bool:
 
 
 def _read_file(path: str) -> pa.Schema:
-    suffix = Path(path).suffix.lower()
     data = b"" if Path(path).is_dir() else _start(path)
     try:
-        if data[:4] == b"PAR1":
-            from pyarrow import parquet
-
-            return parquet.read_schema(path)
-        if data[:6] == b"ARROW1":
-            return pa.ipc.open_file(path).schema
-        if suffix in (".arrow", ".arrows", ".ipc"):
-            return pa.ipc.open_stream(path).schema
-        if suffix == ".csv":
-            return _csv_schema(path, data)
-        if suffix in (".json", ".jsonl", ".ndjson"):
-            return _json_schema(path, data)
-    except (pa.ArrowException, OSError) as error:
+        schema = _binary_schema(path, data) or _inferred_schema(path, data)
+        if schema is not None:
+            _read_names(schema)
+            return schema
+    except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).split("\n")[0]
         raise FileError(f'no schema can be read from "{path}": {reason}') from None
     text = read_text(path)
-    if suffix in (".ddl", ".txt") and not text.unreadable:
+    if Path(path).suffix.lower() in (".ddl", ".txt") and not text.unreadable:
         return ddl_schema(text.text)
     raise FileError(
         f'no schema can be read from "{path}"',
         hint="known are Parquet, Arrow, CSV, JSON, and .ddl with text such as symbol STRING, price DOUBLE",
     )
+
+
+def _read_names(fields: Iterable[pa.Field]) -> None:
+    """Look at every name once: Arrow decodes it only then, and one that is no UTF-8 shall fail here, not later."""
+    for field in fields:
+        assert isinstance(field.name, str), "Arrow gives names as text"
+        _read_names(field.type.field(number) for number in range(field.type.num_fields))
+
+
+def _binary_schema(path: str, data: bytes) -> pa.Schema | None:
+    """The schema that a Parquet or Arrow file holds."""
+    if data[:4] == b"PAR1":
+        from pyarrow import parquet
+
+        return parquet.read_schema(path)
+    if data[:6] == b"ARROW1":
+        return pa.ipc.open_file(path).schema
+    if Path(path).suffix.lower() in (".arrow", ".arrows", ".ipc"):
+        return pa.ipc.open_stream(path).schema
+    return None
+
+
+def _inferred_schema(path: str, data: bytes) -> pa.Schema | None:
+    """The schema that the start of a CSV or JSON file suggests."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".csv":
+        return _csv_schema(path, data)
+    return _json_schema(path, data) if suffix in (".json", ".jsonl", ".ndjson") else None
 
 
 def _start(path: str) -> bytes:

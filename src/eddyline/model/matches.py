@@ -3,53 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+
+Integers = npt.NDArray[np.signedinteger[Any]]
+
+
+class Part(Protocol):
+    """The matches of some of the queries, in whatever form their executor leaves them; no pair is in two parts."""
+
+    def counts(self) -> tuple[Integers, Integers]:
+        """Query numbers and how many tuples match each."""
+
+    def rows(self, number: int) -> Integers:
+        """Rows that match one query, ascending."""
+
+    def pairs(self) -> tuple[Integers, Integers]:
+        """Rows and query numbers of all pairs, in any order."""
+
+
+class RowLists:
+    """A part that holds the rows of each query, ascending."""
+
+    def __init__(self, lists: Sequence[npt.ArrayLike]) -> None:
+        self._lists = [np.asarray(rows, dtype=np.int64) for rows in lists]
+
+    def counts(self) -> tuple[Integers, Integers]:
+        """Query numbers and how many tuples match each."""
+        return np.arange(len(self._lists)), np.array([len(rows) for rows in self._lists], np.int64)
+
+    def rows(self, number: int) -> Integers:
+        """Rows that match one query, ascending."""
+        return self._lists[number]
+
+    def pairs(self) -> tuple[Integers, Integers]:
+        """Rows and query numbers of all pairs, in any order."""
+        numbers, counts = self.counts()
+        return np.concatenate([*self._lists, np.empty(0, np.int64)]), np.repeat(numbers, counts)
 
 
 class Matches:
-    """The (row, query) pairs of one batch.
+    """The (row, query) pairs of one batch; ids[number] is the id of a query number.
 
-    >>> m = Matches(["a", "b"], 3, [np.array([0, 2]), np.array([], dtype=np.int64)])
+    >>> m = Matches(["a", "b"], 3, [RowLists([[0, 2], []])])
     >>> len(m), m.counts(), m.rows("a").tolist(), m.query_lists().to_pylist()
     (2, {'a': 2, 'b': 0}, [0, 2], [['a'], [], ['a']])
     """
 
-    def __init__(self, ids: Sequence[str], batch_rows: int, rows: Sequence[np.ndarray]) -> None:
-        assert len(ids) == len(rows), "one list of rows for each query"
-        self._ids = list(ids)
+    def __init__(self, ids: Sequence[str], batch_rows: int, parts: Sequence[Part]) -> None:
+        self._ids = ids
         self._batch_rows = batch_rows
-        self._rows = {id: np.asarray(r, dtype=np.int64) for id, r in zip(ids, rows, strict=True)}
+        self._parts = parts
 
     def __len__(self) -> int:
-        return sum(len(rows) for rows in self._rows.values())
+        return int(self._counts.sum())
+
+    @cached_property
+    def _counts(self) -> Integers:
+        totals = np.zeros(len(self._ids), np.int64)
+        for part in self._parts:
+            numbers, counts = part.counts()
+            totals[numbers] += counts
+        return totals
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {id: number for number, id in enumerate(self._ids)}
 
     def counts(self) -> dict[str, int]:
         """Number of matching tuples for every query, zeros included."""
-        return {id: len(rows) for id, rows in self._rows.items()}
+        return dict(zip(self._ids, self._counts.tolist(), strict=True))
 
-    def rows(self, id: str) -> np.ndarray:
+    def rows(self, id: str) -> Integers:
         """Numbers of the rows that match a query, ascending."""
-        return self._rows[id]
+        number = self._numbers[id]
+        found = [part.rows(number) for part in self._parts]
+        return found[0] if len(found) == 1 else np.sort(np.concatenate([*found, np.empty(0, np.int64)]))
 
     def pairs(self) -> pa.Table:
         """All pairs as columns `row` and `query`, by row, then in order of registration."""
-        row, number = self._sorted_pairs()
+        row, number = self._sorted_pairs
         names = pa.array(self._ids, pa.string())
         return pa.table({"row": pa.array(row, pa.int64()), "query": names.take(pa.array(number))})
 
     def query_lists(self) -> pa.ListArray:
         """For every row of the batch the ids of the queries that it satisfies."""
-        row, number = self._sorted_pairs()
+        row, number = self._sorted_pairs
         offsets = np.searchsorted(row, np.arange(self._batch_rows + 1))
         names = pa.array(self._ids, pa.string()).take(pa.array(number))
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names)
 
-    def _sorted_pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        lists = list(self._rows.values())
-        row = np.concatenate([*lists, np.empty(0, np.int64)])
-        number = np.repeat(np.arange(len(lists)), [len(rows) for rows in lists])
+    @cached_property
+    def _sorted_pairs(self) -> tuple[Integers, Integers]:
+        parts = [part.pairs() for part in self._parts]
+        row = np.concatenate([*(rows for rows, _ in parts), np.empty(0, np.int64)])
+        number = np.concatenate([*(numbers for _, numbers in parts), np.empty(0, np.int64)])
         order = np.lexsort((number, row))
         return row[order], number[order]
 

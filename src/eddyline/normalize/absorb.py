@@ -20,15 +20,19 @@ def absorb(all_: bool, parts: Sequence[Predicate]) -> Sequence[Predicate]:
     """Parts of an AND (`all_`) or OR without repetition, and without what they make superfluous in one another."""
     if all(type(part) is Condition for part in parts):
         return parts
-    distinct = dict.fromkeys(parts)
-    known = {part.subject: part.regions for part in distinct if isinstance(part, Condition)}
+    other = Or if all_ else And
+    known = {part.subject: part.regions for part in parts if isinstance(part, Condition)}
+    beside = set(parts)
+    seen: set[frozenset[Predicate]] = set()
     kept: list[Predicate] = []
-    for part in distinct:
-        if isinstance(part, Condition):
+    for part in parts:
+        if not isinstance(part, other):
             kept.append(part)
             continue
-        if any(inner in distinct for inner in part.parts):
+        content = frozenset(part.parts)
+        if content in seen or not content.isdisjoint(beside):
             continue
+        seen.add(content)
         told = any(type(inner) is Condition and inner.subject in known for inner in part.parts)
         shorter = _shorten(all_, part, known) if told else part
         if shorter is not None:

@@ -62,7 +62,9 @@ def show(value: Any, kind: t.DataType) -> str:
             return str(datetime(1970, 1, 1) + timedelta(microseconds=value))
     except OverflowError:
         pass
-    return f"{value:f}" if isinstance(kind, t.DecimalType) else repr(value)
+    if isinstance(kind, t.DecimalType):
+        return f"{value:f}"
+    return repr(value).replace("inf", "Infinity") if isinstance(value, float) else repr(value)
 
 
 def show_regions(regions: Regions, kind: t.DataType) -> str:
@@ -115,7 +117,8 @@ def explain(normal: NormalQuery | Predicate, render: Render = describe) -> str:
 
 def _line(predicate: Predicate, render: Render) -> str:
     if isinstance(predicate, Condition):
-        return f"{render(predicate.subject)} in {show_regions(predicate.regions, predicate.subject.type)}"
+        verb = "in" if predicate.regions.cuts else "is"
+        return f"{render(predicate.subject)} {verb} {show_regions(predicate.regions, predicate.subject.type)}"
     if isinstance(predicate, And):
         return "and" if predicate.parts else "always true"
     return "or" if predicate.parts else "never true"

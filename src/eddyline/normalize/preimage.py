@@ -70,7 +70,7 @@ def preimage(function: Monotone, regions: Regions) -> Regions:
         if current is None:
             start = state
         elif state != current:
-            cuts.append((piece.low, 0))
+            cuts.append(_rounder(piece.low))
         cuts += places
         current = state ^ bool(len(places) % 2)
     assert start is not None, "a function has at least one piece"
@@ -133,8 +133,29 @@ def _through(
         elif cuts and cuts[-1][0] + cuts[-1][1] == found:
             cuts.pop()
         else:
-            cuts.append((found - 1, 1) if forward(found - 1) == constant else (found, 0))
+            cuts.append(_cut(function, piece, found, constant))
     return state, cuts
+
+
+def _cut(function: Monotone, piece: Piece, place: int, constant: int) -> Cut:
+    """The cut at a place, named by the value that alone leads to the constant if there is one."""
+    if not function.source.keeps_names:
+        return place, 0
+    forward = function.forward
+    if forward(place - 1) == constant and (place - 1 == piece.low or forward(place - 2) != constant):
+        return place - 1, 1
+    if forward(place) == constant and (place == piece.high or forward(place + 1) != constant):
+        return place, 0
+    return _rounder(place)
+
+
+def _rounder(place: int) -> Cut:
+    """The cut at a place, named by the neighbour with more zeros at its end: 6.0 rather than 5.999999999999999."""
+    return (place, 0) if _zeros(place) > _zeros(place - 1) else (place - 1, 1)
+
+
+def _zeros(ordinal: int) -> int:
+    return (ordinal & -ordinal).bit_length() or 64
 
 
 def _passed(forward: Callable[[int], Result], place: int, rising: bool) -> Callable[[int], bool]:

@@ -196,7 +196,7 @@ def _either(condition: Expression, then: Expression, otherwise: Expression, mode
 
 def _logical(expression: Expression) -> bool:
     """Whether taking the expression apart says more than the expression as a subject."""
-    if not isinstance(expression, Call):
+    if not isinstance(expression, Call) or expression.type != BOOLEAN:
         return False
     return expression.function in _TAKE or _atom(expression, _T).operation != "truth"
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, Final
+from fractions import Fraction
+from typing import Any
 
 from eddyline.model import types as t
 from eddyline.reference import decimals, floats
 from eddyline.reference.decimals import DECIMAL128, EXACT, fit
 from eddyline.reference.failure import Failure
-
-_DIVISION_SCALE: Final = 39  # Spark divides decimals to one digit more than any type has, then rounds again
 
 
 def in_range(kind: t.DataType, value: int) -> int:
@@ -59,24 +58,9 @@ def div(kind: t.DataType, left: Any, right: Any) -> Any:
         raise Failure("division by zero")
     if not isinstance(kind, t.DecimalType):
         return left / right
-    return fit(_quotient(left, right), kind)
-
-
-def _quotient(left: Decimal, right: Decimal) -> Decimal:
-    """Rounded half up to 39 digits after the point."""
-    _, digits_left, exponent_left = EXACT.divide(left, 1).as_tuple()
-    _, digits_right, exponent_right = right.as_tuple()
-    assert isinstance(exponent_left, int) and isinstance(exponent_right, int), "decimals are finite"
-    top, bottom = _integer(digits_left), _integer(digits_right)
-    shift = exponent_left - exponent_right + _DIVISION_SCALE
-    top, bottom = (top * 10**shift, bottom) if shift >= 0 else (top, bottom * 10**-shift)
-    size = (2 * top + bottom) // (2 * bottom)
-    negative = left.is_signed() != right.is_signed()
-    return EXACT.scaleb(Decimal(-size if negative else size), -_DIVISION_SCALE)
-
-
-def _integer(digits: tuple[int, ...]) -> int:
-    return int("".join(map(str, digits)))
+    quotient = Fraction(left) / Fraction(right) * 10**kind.scale
+    rounded = math.floor(abs(quotient) + Fraction(1, 2))
+    return fit(EXACT.scaleb(Decimal(rounded if quotient >= 0 else -rounded), -kind.scale), kind)
 
 
 def int_div(kind: t.DataType, left: Any, right: Any) -> int:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from eddyline.errors import SchemaError
 from eddyline.model.catalog import Stream
-from eddyline.model.matches import Matches
+from eddyline.model.matches import Matches, RowLists
 from eddyline.model.query import BoundQuery, Query
 from eddyline.reference.evaluate import OnFailure, Row, evaluate
 from eddyline.reference.rows import rows
@@ -34,7 +34,7 @@ def match(
     source, bound = _prepare(queries, streams, stream, time_zone)
     tuples = rows(batch, source)
     found = [[number for number, row in enumerate(tuples) if satisfies(query, row)] for query in bound]
-    return Matches([query.id for query in bound], len(tuples), [np.array(each, np.int64) for each in found])
+    return Matches([query.id for query in bound], len(tuples), [RowLists(found)])
 
 
 def satisfies(query: BoundQuery, row: Row, *, on_failure: OnFailure | None = None) -> bool:

@@ -186,9 +186,11 @@ class _Translation(Reader):
         if self.take("Q"):
             quoted, _, _ = self.pattern[self.place :].partition("\\E")
             self.place = min(self.place + len(quoted) + 2, len(self.pattern))
+            if not quoted:
+                raise UnsupportedPattern(f"quoting of nothing in {self.pattern!r} is not supported")
             return self._quoted(quoted)
-        letter = self.take_match("[AZzbBRGX]")
-        if letter in ("G", "X"):
+        letter = self.take_match("[AZzbBRGXN]")
+        if letter in ("G", "X", "N"):
             raise UnsupportedPattern(f"\\{letter} in {self.pattern!r} is not supported")
         if letter is not None:
             return self._place(letter)

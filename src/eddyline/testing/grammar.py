@@ -30,7 +30,7 @@ UNIONS: Final = {
     "when": ("date", "timestamp", "wall clock"),
     "with date": ("date", "timestamp", "wall clock", "date text"),
     "with clock": ("timestamp", "wall clock", "time text"),
-    "atomic": ("boolean", "small", "long", "fraction", "decimal", "text", "date", "timestamp", "wall clock"),
+    "printable": ("boolean", "small", "long", "decimal", "text", "date", "timestamp", "wall clock"),
     "anything": (
         "boolean", "small", "long", "fraction", "decimal", "text", "number text", "date", "timestamp", "wall clock", "binary", "ints", "texts", "map",
         "struct", "day-time",
@@ -125,6 +125,8 @@ def _in(first: Spec, other: Spec) -> Production:
     )(maker, size)
 
 
+# Text of computed fractions differs between Java versions (shortest only since 19): only columns are printed.
+_FRACTION: Final = column("f32", "g32", "f64", "g64")
 _INDEX: Final = fixed("0", "1", "2", "0", "1")
 _COUNT: Final = either(fixed("0", "1", "2", "3", "-1", "-2"), "small")
 
@@ -257,9 +259,9 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (1, call("substring", "text", _COUNT)),
         (1, form("substring from", "", "text", _COUNT, _COUNT)),
         (2, call("left|right", "any text", _COUNT)),
-        (2, several("call list", "concat", "any text", either("text", "atomic"), most=3)),
-        (4, form("sum", "||", "text", either("text", "atomic"))),
-        (2, form("cast", "STRING", either("atomic", "number text"))),
+        (2, several("call list", "concat", "any text", either("text", "printable"), most=3)),
+        (4, form("sum", "||", "text", either("text", "printable"))),
+        (2, form("cast", "STRING", either("printable", "number text", _FRACTION))),
         (2, form("index", "", "texts", _INDEX)),
         (2, form("field", "y|Y", "struct")),
         *_choice("text", "any text"),

@@ -183,3 +183,19 @@ def test_what_a_terminal_would_obey_is_shown_as_text(tmp_path: Path) -> None:
     result = check(path)
     assert result.exit_code == 1
     assert "\x1b" not in result.stdout and "\\x1b[2J\\ud800" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("where", "hint"),
+    [
+        ("price < 1 AND price > 2", "its conditions exclude each other"),
+        ("price = NULL", "a comparison with NULL is never true; to ask for NULL write IS NULL"),
+        (
+            "happened > 'noon'",
+            "CAST('noon' AS TIMESTAMP) is NULL: the constant has no value of type timestamp",
+        ),
+    ],
+)
+def test_why_no_tuple_can_match(where: str, hint: str) -> None:
+    line = json.dumps({"id": "a", "sql": f"SELECT * FROM q WHERE {where}"})
+    assert json.loads(check("-", "--json", text=line.encode()).stdout)["findings"][0]["hint"] == hint

@@ -64,6 +64,7 @@ def test_a_path_with_an_equals_sign_is_a_path(tmp_path: Path, monkeypatch: pytes
         ("a.arrows", b"broken"),
         ("a.csv", b""),
         ("a.csv", b"\xff\xfe\x00"),
+        ("a.csv", b"n,\xd6\n1,2\n"),
         ("a.json", b"[1, 2]"),
         ("a.json", b'{"a": '),
         ("a.jsonl", b"\n"),

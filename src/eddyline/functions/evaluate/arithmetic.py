@@ -122,7 +122,7 @@ def _modulo(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
 def _negate(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
     (array,) = arguments
     if isinstance(call.type, t.DecimalType):
-        return Outcome(decimals.decimal_array(-decimals.unscaled(array), validity(array), call.type))
+        return decimals.negate(array, call.type)
     a = numbers(array)
     if call.type in t.FRACTIONAL:
         return Outcome(build(-a, validity(array), call.type))
@@ -133,7 +133,7 @@ def _negate(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
 def _absolute(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
     (array,) = arguments
     if isinstance(call.type, t.DecimalType):
-        return Outcome(decimals.decimal_array(np.abs(decimals.unscaled(array)), validity(array), call.type))
+        return decimals.absolute(array, call.type)
     a = numbers(array)
     if call.type in t.FRACTIONAL:
         return Outcome(build(np.abs(a), validity(array), call.type))

@@ -127,12 +127,53 @@ def divide(left: pa.Array, right: pa.Array, kind: DecimalType) -> Outcome:
 
 
 def remainder(left: pa.Array, right: pa.Array, kind: DecimalType) -> Outcome:
-    """Remainders with the sign of the dividend; a zero divisor fails."""
+    """Remainders with the sign of the dividend; fails for a zero divisor or a whole quotient of over 39 digits."""
     x, y, valid, scale = _aligned(left, right)
-    zero = np.asarray(y == 0, np.bool_)
-    y = np.abs(np.where(zero, 1, y))
+    failed = np.asarray(y == 0, np.bool_)
+    y = np.abs(np.where(failed, 1, y))
     size = np.abs(x) % y
-    return finish(rescale(np.where(x < 0, -size, size), scale, kind.scale), valid, kind, zero)
+    if x.dtype == object:
+        failed = failed | np.asarray(_too_long(np.abs(x) // y), np.bool_)
+    return finish(rescale(np.where(x < 0, -size, size), scale, kind.scale), valid, kind, failed)
+
+
+def _has_over_39_digits(value: int) -> bool:
+    """Whether a positive number has more than 39 digits, zeros at its end not counted."""
+    return value >= 10**39 and len(str(value).rstrip("0")) > 39
+
+
+_too_long = np.frompyfunc(_has_over_39_digits, 1, 1)
+
+
+def negate(array: pa.Array, kind: DecimalType) -> Outcome:
+    """Opposites; those of over 34 digits are rounded (half to even) to 34, as Scala's decimals are in Spark."""
+    values = unscaled(array)
+    if kind.precision <= 34:
+        return Outcome(decimal_array(-values, validity(array), kind))
+    return finish(-np.asarray(_to_34_digits(values)), validity(array), kind)
+
+
+def absolute(array: pa.Array, kind: DecimalType) -> Outcome:
+    """Values without their sign; those that had one are rounded as by `negate`."""
+    values = unscaled(array)
+    if kind.precision <= 34:
+        return Outcome(decimal_array(np.abs(values), validity(array), kind))
+    rounded = np.asarray(_to_34_digits(values))
+    return finish(np.where(values < 0, -rounded, values), validity(array), kind)
+
+
+def _round_to_34(value: int) -> int:
+    if -(10**34) < value < 10**34:
+        return value
+    unit = 10 ** (len(str(abs(value))) - 34)
+    quotient, rest = divmod(abs(value), unit)
+    if 2 * rest > unit or (2 * rest == unit and quotient % 2 == 1):
+        quotient += 1
+    rounded: int = quotient * unit
+    return rounded if value > 0 else -rounded
+
+
+_to_34_digits = np.frompyfunc(_round_to_34, 1, 1)
 
 
 def whole_quotient(left: pa.Array, right: pa.Array) -> tuple[Numbers, Mask | None, Mask]:

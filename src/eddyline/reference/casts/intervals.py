@@ -17,11 +17,12 @@ from eddyline.reference.zones import DAY, SECOND
 
 _UNIT: Final = {t.DAY_TIME: SECOND, t.YEAR_MONTH: 1}
 
-_MONTHS = re.compile(r"([+-]?)([0-9]+)-([0-9]+)")
-_DAYS = re.compile(r"([+-]?)([0-9]+) ([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([0-9]{1,9}))?")
+# Spark takes a bar for a plus sign.
+_MONTHS = re.compile(r"([+|-]?)([0-9]+)-([0-9]+)")
+_DAYS = re.compile(r"([+|-]?)([0-9]+) ([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([0-9]{1,9}))?")
 _LITERAL: Final = {
-    t.YEAR_MONTH: re.compile(r"INTERVAL\s+([+-]?)'(.*)'\s+YEAR\s+TO\s+MONTH", re.IGNORECASE | re.ASCII),
-    t.DAY_TIME: re.compile(r"INTERVAL\s+([+-]?)'(.*)'\s+DAY\s+TO\s+SECOND", re.IGNORECASE | re.ASCII),
+    t.YEAR_MONTH: re.compile(r"INTERVAL\s+([+|-]?)'(.*)'\s+YEAR\s+TO\s+MONTH", re.IGNORECASE | re.ASCII),
+    t.DAY_TIME: re.compile(r"INTERVAL\s+([+|-]?)'(.*)'\s+DAY\s+TO\s+SECOND", re.IGNORECASE | re.ASCII),
 }
 
 
