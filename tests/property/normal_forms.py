@@ -6,7 +6,6 @@ import itertools
 import math
 import random
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
 from eddyline.model import types as t
@@ -291,6 +290,3 @@ def check_shape(predicate: Predicate) -> None:
         assert type(current) not in map(type, current.parts), "no AND in AND, no OR in OR"
         assert len(set(current.parts)) == len(current.parts), "no part twice"
         pending += current.parts
-
-
-__all__ = ["Decimal", "bound", "check_agreement", "check_shape", "draw_predicate", "holds", "telling_rows"]

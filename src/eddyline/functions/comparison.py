@@ -37,11 +37,26 @@ def compare(operation: str, left: Expression, right: Expression, context: Contex
     if kind is None:
         raise TypeMismatch(
             f'"{SYMBOLS[operation]}" cannot compare {left.type} with {right.type}',
-            hint="cast one side to the type of the other",
+            hint=_literal_hint(left.type)
+            or _literal_hint(right.type)
+            or "cast one side to the type of the other",
         )
     if not t.is_orderable(kind):
         raise TypeMismatch(f'"{SYMBOLS[operation]}" cannot compare values of type {kind}')
     return Call(operation, (cast(left, kind), cast(right, kind)), t.BOOLEAN)
+
+
+def _literal_hint(kind: t.DataType) -> str | None:
+    """How a constant of a type is written, where casting numbers or text to it is not the way."""
+    if isinstance(kind, t.ArrayType):
+        return "compare an element, such as a[0], or use array_contains"
+    examples = {
+        t.DATE: "DATE'2026-01-31'",
+        t.TIMESTAMP: "TIMESTAMP'2026-01-31 12:00:00'",
+        t.TIMESTAMP_NTZ: "TIMESTAMP_NTZ'2026-01-31 12:00:00'",
+        t.BOOLEAN: "TRUE or FALSE",
+    }
+    return f"compare {kind} with {examples[kind]}" if kind in examples else None
 
 
 def _is_whole_against_decimal(left: Expression, right: Expression) -> bool:

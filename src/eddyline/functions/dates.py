@@ -58,7 +58,9 @@ def _format(expression: Expression, what: str, context: Context) -> Literal | No
     reason = time_formats.check(pattern)
     if reason is not None:
         raise TypeMismatch(
-            f"{what} format {pattern!r}: {reason}", hint="for example 'yyyy-MM-dd HH:mm:ss'", argument=1
+            f"{what} format {pattern!r} has {reason}, which is not supported",
+            hint="for example 'yyyy-MM-dd HH:mm:ss'",
+            argument=1,
         )
     return Literal(pattern, t.STRING)
 

@@ -113,11 +113,7 @@ def _if(a: Arguments, _: Context) -> Expression:
 
 def case(branches: tuple[tuple[Expression, Expression], ...], otherwise: Expression | None) -> Expression:
     """CASE WHEN ... THEN ... [ELSE ...] END, all results in one type."""
-    for test, _ in branches:
-        if test.type != t.BOOLEAN:
-            raise TypeMismatch(
-                f"CASE WHEN wants a condition, not {test.type}", hint="compare it with something"
-            )
+    assert all(test.type == t.BOOLEAN for test, _ in branches), "the binder checks the conditions"
     results = [value for _, value in branches] + ([] if otherwise is None else [otherwise])
     values = to_common(tuple(results), "CASE")
     arguments = [part for (test, _), value in zip(branches, values, strict=False) for part in (test, value)]
@@ -187,7 +183,7 @@ def rlike(value: Expression, pattern: Expression, context: Context) -> Expressio
     if unsupported is not None:
         raise TypeMismatch(
             f"RLIKE pattern has {unsupported.name} at character {unsupported.offset + 1}",
-            hint="write it without, or use LIKE",
+            hint="docs/sql.md lists what a pattern may contain",
             argument=1,
         )
     return Call("rlike", (text, wanted), t.BOOLEAN)
@@ -260,7 +256,14 @@ _ROWS: Final = (
     ("isnull", "isnull(a)", 1, 1, lambda a, _: Call("is_null", a, t.BOOLEAN), "conditions"),
     ("isnotnull", "isnotnull(a)", 1, 1, lambda a, _: negation(Call("is_null", a, t.BOOLEAN)), "conditions"),
     ("between", "between(a, low, high)", 3, 3, lambda a, c: between(a[0], a[1], a[2], c), "conditions"),
-    ("equal_null", "equal_null(a, b)", 2, 2, lambda a, c: compare("null_safe_eq", a[0], a[1], c), "conditions"),
+    (
+        "equal_null",
+        "equal_null(a, b)",
+        2,
+        2,
+        lambda a, c: compare("null_safe_eq", a[0], a[1], c),
+        "conditions",
+    ),
     ("like", "like(text, pattern [, escape])", 2, 3, _like_function(like), "conditions"),
     ("ilike", "ilike(text, pattern [, escape])", 2, 3, _like_function(ilike), "conditions"),
     ("rlike", "rlike(text, pattern)", 2, 2, lambda a, c: rlike(a[0], a[1], c), "conditions"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from eddyline.model.expression import Call, Column, Expression, Literal, is_constant
+from eddyline.functions.operations import OPERATIONS
+from eddyline.model.expression import Call, Column, Expression, Literal, walk
 
 
 def rewrite(
@@ -54,7 +55,13 @@ def calls_of(expression: Expression) -> list[Call]:
 
 
 def is_fixed(expression: Expression) -> bool:
-    """Whether an expression reads no attribute: `is_constant`, quicker for the usual leaves."""
+    """Whether the value is known once the parameters are: no attribute, no function that only Spark has."""
     if isinstance(expression, Literal):
         return True
-    return type(expression) is not Column and is_constant(expression)
+    if type(expression) is Column:
+        return False
+    return all(_is_known(node) for node in walk(expression))
+
+
+def _is_known(node: Expression) -> bool:
+    return node.function in OPERATIONS if isinstance(node, Call) else not isinstance(node, Column)

@@ -1,4 +1,8 @@
-"""Time zones as Java knows them: by name, by offset, over all microseconds of a bigint."""
+"""Time zones as Java knows them: by name, by offset, over all microseconds of a bigint.
+
+The rules are those of the package tzdata. Many systems carry other ones for times before 1970 (Debian's have the
+"backzone"), which neither Java nor tzdata does.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,9 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from importlib import resources
 from typing import Final
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from eddyline.reference.calendar import DAYS_PER_ERA
 from eddyline.reference.failure import Failure
@@ -15,6 +20,7 @@ from eddyline.reference.failure import Failure
 SECOND: Final = 1_000_000
 DAY: Final = 86_400 * SECOND
 
+_DATA: Final = resources.files("tzdata")
 _EPOCH: Final = datetime(1970, 1, 1)
 _ERA_SECONDS: Final = DAYS_PER_ERA * 86_400
 # datetime knows the years 1 to 9999. Before year 2 every zone has its first offset for good; from 2400 on the rules
@@ -105,9 +111,16 @@ def zone(name: str) -> Zone:
     prefix = re.match(r"(UTC|GMT|UT)(?=[+-])", name)
     if prefix is not None:
         return Zone(None, _offset(name[prefix.end() :]))
-    if name not in available_timezones() or name in ("Factory", "localtime", "posixrules"):
+    if name not in _names():
         raise Failure(f"no time zone {name!r}")
-    return Zone(ZoneInfo(name))
+    with _DATA.joinpath("zoneinfo", *name.split("/")).open("rb") as file:
+        return Zone(ZoneInfo.from_file(file, name))
+
+
+@cache
+def _names() -> frozenset[str]:
+    """All regions but two that Java leaves out."""
+    return frozenset(_DATA.joinpath("zones").read_text("ascii").split()) - {"Factory", "ROC"}
 
 
 _OFFSET = re.compile(r"([+-])(?:(\d)|(\d\d)(?::?(\d\d)|:(\d\d):(\d\d)|(\d\d)(\d\d))?)", re.ASCII)

@@ -206,11 +206,16 @@ class Binder:
             self._refuse(refused.FUNCTIONS[name.lower()], node.span)
         if len(node.parts) > 1 and name.lower() in self._qualifiers:
             name = node.parts[1]
+        elif len(node.parts) > 1 and node.parts[1].lower() in self._stream.spelling:
+            hint = f"write {next(iter(self._qualifiers))}.{node.parts[1]}"
+            self._fail(f'"{name}" is not the stream of this query', node.span, hint)
         hint = _did_you_mean(name, self._stream.schema.names)
         columns = self._stream.schema.names
         listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
         message = f'stream "{self._stream.name}" has no column "{name}"'
-        self._fail(message, node.span, hint or f"its columns are {listed}")
+        self._fail(
+            message, node.span, hint or f"its columns are {listed}; text is written in quotes: '{name}'"
+        )
 
     def _constant(self, node: s.Constant) -> Expression:
         start, number = self._parameters.get(node.span.end, (-1, -1))
@@ -283,6 +288,10 @@ class Binder:
             bound = self.expression(test)
             if operand is not None:
                 bound = comparison.compare("eq", operand, bound, self._context)
+            elif bound.type != t.BOOLEAN:
+                self._fail(
+                    f"CASE WHEN wants a condition, not {bound.type}", test.span, "compare it with something"
+                )
             branches.append((bound, self.expression(value)))
         otherwise = None if node.otherwise is None else self.expression(node.otherwise)
         return table.case(tuple(branches), otherwise)

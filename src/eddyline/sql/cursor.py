@@ -14,6 +14,16 @@ from eddyline.sql.tokens import END, WORD, Token, tokenize
 MAX_DEPTH: Final = 500  # nested parentheses, and operators of one chain
 _FRAMES: Final = 20_000
 
+# What is usually meant by a symbol that Spark's SQL does not have in this place.
+HINTS: Final = {
+    ")": 'there is one ")" too many',
+    ",": "decimals are written with a point: 1.5",
+    "\u201c": "use straight quotes: 'text'",
+    "\u201d": "use straight quotes: 'text'",
+    "\u2018": "use straight quotes: 'text'",
+    "\u2019": "use straight quotes: 'text'",
+}
+
 
 class Cursor:
     """Reads tokens from left to right."""
@@ -90,10 +100,9 @@ class Cursor:
         """Fail if anything is left."""
         if self.peek.kind != END:
             self.refuse_operator()
-            self.fail(
-                f'"{self.source(self.peek)}" was not expected here',
-                hint="is an operator or AND missing before it?",
-            )
+            text = self.source(self.peek)
+            hint = HINTS.get(text, "is an operator or AND missing before it?")
+            self.fail(f'"{text}" was not expected here', hint=hint)
 
     def refuse_operator(self) -> None:
         """Fail by name at an operator that Spark has and Eddyline does not."""
@@ -103,11 +112,13 @@ class Cursor:
         if token.kind == WORD and token.text == "COLLATE":
             self.refuse(refused.COLLATION, token)
 
-    def refuse_shift(self) -> None:
-        """Fail by name at << and >>, which are two tokens."""
+    def refuse_pair(self) -> None:
+        """Fail by name at an operator that comes as two tokens, such as << and =<."""
         token, following = self.peek, self.ahead(1)
-        if token.text in ("<", ">") and following.text == token.text and following.start == token.end:
-            self.refuse(refused.BITWISE, token)
+        if following.start == token.end and following.kind == token.kind == "symbol":
+            reason = refused.PAIRS.get(token.text + following.text)
+            if reason is not None:
+                self.refuse(reason, token._replace(end=following.end))
 
     def refuse(self, reason: refused.Refusal, token: Token) -> NoReturn:
         """Fail because of something that is understood and not supported."""

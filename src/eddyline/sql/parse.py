@@ -22,7 +22,7 @@ from eddyline.errors import QueryError, Span
 from eddyline.model import types as t
 from eddyline.sql import literals, refused
 from eddyline.sql import syntax as s
-from eddyline.sql.cursor import Cursor
+from eddyline.sql.cursor import HINTS, Cursor
 from eddyline.sql.datatypes import data_type
 from eddyline.sql.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD, Token
 
@@ -168,7 +168,7 @@ class ExpressionParser(Cursor):
         levels = 0
         while self.peek.text in operators and self.peek.kind in ("symbol", WORD):
             levels = self.chained(levels)
-            self.refuse_shift()
+            self.refuse_pair()
             name = operators[self.advance().text]
             right = operand()
             node = s.Operator(_cover(node, right), name, (node, right))
@@ -233,7 +233,8 @@ class ExpressionParser(Cursor):
         self.refuse_operator()
         if token.kind == END:
             self.fail("the query ends where a value should stand", hint="is something missing at the end?")
-        self.fail(f'"{self.source(token)}" stands where a value should stand')
+        text = self.source(token)
+        self.fail(f'"{text}" stands where a value should stand', hint=HINTS.get(text[:1]))
 
     def _parenthesis(self, opening: Token) -> s.Node:
         if self.at_word("SELECT") or self.at_word("WITH"):

@@ -50,10 +50,11 @@ OPERATORS: Final = {
     "|": BITWISE,
     "^": BITWISE,
     "~": BITWISE,
-    "<<": BITWISE,
-    ">>": BITWISE,
     "->": LAMBDA,
-    "=>": Refusal("named arguments are not supported", "give the arguments in their order"),
+    "=>": Refusal(
+        "named arguments are not supported", 'give the arguments in their order; or did you mean ">="?'
+    ),
+    "&&": Refusal('there is no operator "&&"', "write AND"),
     "?": Refusal("parameter markers are not supported", "write the value itself"),
     ":": Refusal(
         "parameter markers and JSON paths are not supported", "write the value itself, or name the field a.b"
@@ -61,7 +62,13 @@ OPERATORS: Final = {
     "$": Refusal("variables are not supported", "write the value itself"),
     "@": Refusal("variables are not supported", "write the value itself"),
     "{": Refusal("variables and templates are not supported", "write the value itself"),
+}
+
+PAIRS: Final = {  # operators that come as two tokens
+    "<<": BITWISE,
+    ">>": BITWISE,
     "**": Refusal("the power operator is not supported", "multiply: a * a"),
+    "=<": Refusal('there is no operator "=<"', 'did you mean "<="?'),
 }
 
 
@@ -98,6 +105,10 @@ FUNCTIONS: Final = {
     "collate": COLLATION,
 }
 
+JOIN: Final = Refusal(
+    "joins are not supported yet: a query reads one stream", "register one query for each stream"
+)
+
 CLAUSES: Final = {
     "DISTINCT": Refusal("SELECT DISTINCT is not supported: every match is delivered", "leave DISTINCT out"),
     "GROUP": Refusal("GROUP BY is not supported: a query sees one tuple at a time", "group the results"),
@@ -122,12 +133,7 @@ CLAUSES: Final = {
     "PIVOT": Refusal("PIVOT is not supported", "leave it out"),
     "UNPIVOT": Refusal("UNPIVOT is not supported", "leave it out"),
     "TABLESAMPLE": Refusal("TABLESAMPLE is not supported: it is not deterministic", "filter by a column"),
-    **dict.fromkeys(
-        ("JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "NATURAL", "SEMI", "ANTI", ","),
-        Refusal(
-            "joins are not supported yet: a query reads one stream", "register one query for each stream"
-        ),
-    ),
+    **dict.fromkeys(("JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "NATURAL", "SEMI", "ANTI"), JOIN),
 }
 
 STATEMENTS: Final = Refusal("only SELECT queries can be registered", "SELECT ... FROM stream WHERE ...")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from eddyline.errors import QueryError, Span
 from eddyline.sql import refused
 from eddyline.sql import syntax as s
@@ -31,6 +33,8 @@ class SelectParser(ExpressionParser):
                 "a query wants FROM and a stream after its SELECT list", hint="SELECT * FROM stream WHERE ..."
             )
         stream, span, alias = self._stream()
+        if self.at_symbol(","):
+            self.refuse(refused.JOIN, self.peek)
         where = self.expression() if self.take_word("WHERE") else None
         self._clause()
         self.take_symbol(";")
@@ -41,6 +45,8 @@ class SelectParser(ExpressionParser):
         token = self.peek
         if token.kind == END:
             raise QueryError("the query is empty", sql=self.sql, hint="SELECT * FROM stream WHERE ...")
+        if token.kind == WORD and difflib.get_close_matches(token.text, ["SELECT"], cutoff=0.7):
+            self.fail("a query starts with SELECT", hint="did you mean SELECT?")
         if token.kind == WORD:
             self.refuse(
                 refused.STATEMENTS,
@@ -104,7 +110,7 @@ class SelectParser(ExpressionParser):
         """Refuse a clause that may follow in Spark."""
         token = self.peek
         first = token.text.split()[0] if token.text.strip() else token.text
-        if token.kind in (WORD, "symbol") and first in refused.CLAUSES:
+        if token.kind == WORD and first in refused.CLAUSES:
             self.refuse(refused.CLAUSES[first], token)
 
 

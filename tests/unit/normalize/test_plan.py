@@ -146,6 +146,14 @@ def test_trace_names_the_rules_that_changed_something() -> None:
     assert changes[-1][2] == "a in [5, +inf)"
 
 
+def test_functions_that_only_spark_has_are_never_computed_here() -> None:
+    foreign = call("spark:soundex", Literal("a", t.STRING), kind=t.STRING)
+    assert explain(normalize(query(call("gt", NAME, foreign)))) == "lt(spark:soundex('a'), name) in {true}"
+    assert explain(normalize(query(call("in", NAME, foreign, Literal("b", t.STRING))))) == (
+        "or\n├─ name in {'b'}\n└─ eq(name, spark:soundex('a')) in {true}"
+    )
+
+
 def test_no_predicate_is_always_true() -> None:
     assert normalize(query(Literal(True, t.BOOLEAN))).predicate == ALWAYS
     assert explain(normalize(query(Literal(None, t.BOOLEAN)))) == "never true"
