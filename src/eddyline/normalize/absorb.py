@@ -1,9 +1,9 @@
 """The rule that drops what the other parts of an AND or OR already decide, one level down.
 
-a = 1 OR (a = 1 AND b = 2)        ->   a = 1
-a > 5 AND (a > 3 OR b = 2)        ->   a > 5
-a > 5 AND (a < 3 OR b = 2)        ->   a > 5 AND b = 2
-a > 5 OR (a < 9 AND b = 2)        ->   a > 5 OR b = 2
+- `a = 1 OR (a = 1 AND b = 2)` becomes `a = 1`
+- `a > 5 AND (a > 3 OR b = 2)` becomes `a > 5`
+- `a > 5 AND (a < 3 OR b = 2)` becomes `a > 5 AND b = 2`
+- `a > 5 OR ((a < 9 OR a IS NULL) AND b = 2)` becomes `a > 5 OR b = 2`
 """
 
 from __future__ import annotations

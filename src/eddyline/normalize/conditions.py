@@ -157,8 +157,7 @@ def _without_constants(operation: str, mode: Mode, domain: Domain) -> Regions:
     if operation == "isnan":
         return Regions(nan=True) if holds else domain.complement(Regions(nan=True))
     assert operation == "truth", f'there is no operation "{operation}"'
-    wanted = mode in (Mode.IS_TRUE, Mode.IS_NOT_FALSE)
-    return Regions.points([wanted], null=mode in (Mode.IS_NOT_TRUE, Mode.IS_NOT_FALSE))
+    return Regions.points([holds], null=mode in (Mode.IS_NOT_TRUE, Mode.IS_NOT_FALSE))
 
 
 def quick(operation: str, mode: Mode, domain: Domain) -> Callable[[Any], Regions | None]:

@@ -33,11 +33,10 @@ def _fold(call: Call, time_zone: str) -> Expression:
     operation = OPERATIONS.get(call.function)
     if operation is None:
         return call
-    arguments = call.arguments
-    known = [type(argument) is Literal for argument in arguments]
-    if all(known) and call.function not in _CHOICES:
+    constants = [argument for argument in call.arguments if type(argument) is Literal]
+    if len(constants) == len(call.arguments) and call.function not in _CHOICES:
         return fold(call, time_zone)
-    if operation.strict and any(k and a.value is None for k, a in zip(known, arguments, strict=True)):  # type: ignore[attr-defined]
+    if operation.strict and any(constant.value is None for constant in constants):
         return Literal(None, call.type)
     simplify = _SIMPLER.get(call.function)
     return call if simplify is None else simplify(call)

@@ -128,7 +128,8 @@ def _in(first: Spec, other: Spec) -> Production:
 # Text of computed fractions differs between Java versions (shortest only since 19): only columns are printed.
 _FRACTION: Final = column("f32", "g32", "f64", "g64")
 _INDEX: Final = fixed("0", "1", "2", "0", "1")
-_COUNT: Final = either(fixed("0", "1", "2", "3", "-1", "-2"), "small")
+_FIXED_COUNT: Final = fixed("0", "1", "2", "3", "-1", "-2")
+_COUNT: Final = either(_FIXED_COUNT, "small")
 
 LEAVES: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
     "boolean": (
@@ -271,10 +272,11 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
     "time text": ((2, form("cast", "STRING", either("timestamp", "wall clock"))), (1, call("nvl", "time text", "time text"))),
     "binary": (
         (2, form("cast", "BINARY", "text")),
-        (1, call("substring", "binary", _COUNT, _COUNT)),
+        # constants only: at the ends of int Spark's arithmetic overflows and its memory with it
+        (1, call("substring", "binary", _FIXED_COUNT, _FIXED_COUNT)),
         (1, several("call list", "concat", "binary", "binary", most=2)),
         (1, form("sum", "||", "binary", "binary")),
-        (1, call("left", "binary", _COUNT)),
+        (1, call("left", "binary", _FIXED_COUNT)),
         *_choice("binary"),
     ),
     "date": (

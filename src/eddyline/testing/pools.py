@@ -172,7 +172,8 @@ def _decimals(precision: int, scale: int) -> Draw:
             )
         )
         # Spark rounds to 34 digits when it changes a decimal's sign: no longer ones here
-        return decimal_text(n - n % 10 ** max(0, len(str(abs(n))) - 34), scale)
+        tail = 10 ** max(0, len(str(abs(n))) - 34)
+        return decimal_text(abs(n) // tail * tail * (-1 if n < 0 else 1), scale)
 
     return draw
 

@@ -60,6 +60,13 @@ _ANCHORS: Final = {
     "b": "word boundary",
     "B": "no word boundary",
 }
+# \R; where it is repeated, Java does not come back to split \r\n.
+_LINE_BREAK: Final = Either(
+    (
+        Sequence((Character(CharacterSet.of("\r")), Character(CharacterSet.of("\n")))),
+        Character(sets.VERTICAL),
+    )
+)
 _COUNT: Final = re.compile(r"\{([0-9]+)(,?)([0-9]*)\}")
 _LARGEST_COUNT: Final = 2**31 - 1
 
@@ -197,7 +204,7 @@ class _Parser:
             self.refuse("a quantifier after a quantifier")
         if isinstance(item, Anchor | Look):
             self.refuse("a quantifier after a place", start)
-        return Repeat(item, low, high, mode)
+        return Repeat(Atomic(item) if item == _LINE_BREAK else item, low, high, mode)
 
     def count(self) -> tuple[int, int | None]:
         simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
@@ -303,8 +310,7 @@ class _Parser:
             return Anchor(_ANCHORS[letter])
         if letter == "R":
             self.take()
-            pair = Sequence((Character(CharacterSet.of("\r")), Character(CharacterSet.of("\n"))))
-            return Either((pair, Character(sets.VERTICAL)))
+            return _LINE_BREAK
         if letter == "k" or (letter.isascii() and letter.isdigit() and letter != "0"):
             return self.back_reference(start)
         found = self.escaped_set(start)

@@ -31,7 +31,7 @@ _PYTHON_PLACES: Final = {
     "word boundary": r"(?a:\b)",
     "no word boundary": r"(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))",
 }
-_RE2_PLACES: Final = {"start": r"\A", "end": r"\z", "word boundary": r"\b", "no word boundary": r"\B"}
+_RE2_PLACES: Final = {"start": r"\A", "end": r"\z", "word boundary": r"\b"}
 _RE2_LAST_LINE_END: Final = r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z"
 _RE2_LARGEST_COUNT: Final = 1000
 

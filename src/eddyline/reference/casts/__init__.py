@@ -51,9 +51,10 @@ def _nested(source: t.DataType, target: t.DataType, value: Any, time_zone: str) 
         case t.ArrayType(), t.ArrayType():
             result = [one(source.element, target.element, each) for each in value]
         case t.MapType(), t.MapType():
+            keys = [cast(source.key, target.key, key, time_zone) for key, _ in value]  # none may be NULL
             result = [
-                (one(source.key, target.key, key), one(source.value, target.value, each))
-                for key, each in value
+                (key, one(source.value, target.value, each))
+                for key, (_, each) in zip(keys, value, strict=True)
             ]
         case t.StructType(), t.StructType():
             pairs = zip(source.fields, target.fields, value, strict=True)
