@@ -52,8 +52,8 @@ class Compiler:
     def __init__(
         self, streams: Iterable[Stream], *, time_zone: str = "UTC", resolver: Resolver | None = None
     ) -> None:
-        self._streams = list(streams)
-        self._time_zone = time_zone
+        self.streams = list(streams)
+        self.time_zone = time_zone
         self._resolver = resolver
         self._shapes: dict[tuple[object, ...], _Shape | None] = {}
 
@@ -76,7 +76,7 @@ class Compiler:
 
     def bind(self, query: Query) -> BoundQuery:
         """A query with names and types settled."""
-        return bind(query, self._streams, time_zone=self._time_zone, resolver=self._resolver)
+        return bind(query, self.streams, time_zone=self.time_zone, resolver=self._resolver)
 
     def _compile_alone(self, query: Query) -> NormalQuery:
         bound = self.bind(query)
@@ -104,9 +104,9 @@ class Compiler:
     def _bind(self, query: Query, found: Split, chosen: Sequence[int]) -> tuple[BoundQuery, set[int]]:
         places = found.places()
         parameters = {places[index][1]: (places[index][0], index) for index in chosen}
-        context = Context(self._time_zone)
+        context = Context(self.time_zone)
         bound = bind_select(
-            parse(query.sql), query, self._streams, context, resolver=self._resolver, parameters=parameters
+            parse(query.sql), query, self.streams, context, resolver=self._resolver, parameters=parameters
         )
         return bound, context.pinned
 

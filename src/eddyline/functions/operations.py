@@ -16,7 +16,9 @@ class Operation:
     """One canonical operation.
 
     `sql` and `try_sql` are templates of Spark SQL over rendered arguments: `{0}`, `{1}`, ..., `{*}` for all of them
-    with commas, `{type}` for the result type. `try_sql` is None where the operation cannot fail.
+    with commas, `{type}` for the result type, `{smallest}` for the least value of the first argument's type.
+    `try_sql` is None where the operation cannot fail; an `integral` form holds for whole numbers only, `sql` being
+    right for the others.
     """
 
     name: str
@@ -24,13 +26,12 @@ class Operation:
     sql: str
     try_sql: str | None = None
     strict: bool = True
+    integral: bool = False
 
 
 def _table(*operations: Operation) -> dict[str, Operation]:
     return {operation.name: operation for operation in operations}
 
-
-_LONG_MIN = "(-9223372036854775807L - 1L)"
 
 OPERATIONS: Final = _table(
     # Logic, three-valued: and/or take any number of arguments and do not stop at NULL.
@@ -88,22 +89,26 @@ OPERATIONS: Final = _table(
     ),
     Operation(
         "int_div",
-        "bigint quotient of two bigints, decimals or intervals, towards zero; fails on zero divisor and overflow",
+        "bigint quotient of two bigints or decimals, towards zero; fails on zero divisor and overflow",
         "({0} div {1})",
-        "(CASE WHEN {1} = 0 THEN NULL"
-        f" WHEN {{0}} = {_LONG_MIN} AND {{1}} = -1 THEN NULL ELSE {{0}} div {{1}} END)",
+        "(CASE WHEN {1} = 0L THEN NULL WHEN {0} = {smallest} AND {1} = -1L THEN NULL ELSE {0} div {1} END)",
     ),
     Operation(
         "mod", "remainder with the sign of the dividend; fails on zero divisor", "({0} % {1})", "try_mod({*})"
     ),
     Operation(
-        "neg", "negated; fails for the smallest integer", "(- {0})", "try_subtract(CAST(0 AS {type}), {0})"
+        "neg",
+        "negated; fails for the smallest integer",
+        "(- {0})",
+        "(CASE WHEN {0} = {smallest} THEN NULL ELSE (- {0}) END)",
+        integral=True,
     ),
     Operation(
         "abs",
         "without sign; fails for the smallest integer",
         "abs({0})",
-        "(CASE WHEN {0} = CAST({min} AS {type}) THEN NULL ELSE abs({0}) END)",
+        "(CASE WHEN {0} = {smallest} THEN NULL ELSE abs({0}) END)",
+        integral=True,
     ),
     Operation(
         "floor", "double to bigint (clipped, NaN gives 0), bigint as it is, decimal to scale 0", "floor({0})"
@@ -116,6 +121,7 @@ OPERATIONS: Final = _table(
         "half up to a literal number of digits after the point (negative: before it); integral types fail on overflow",
         "round({0}, {1})",
         "try_cast(round(CAST({0} AS DECIMAL(38,0)), {1}) AS {type})",
+        integral=True,
     ),
     Operation("isnan", "whether a double or float is NaN; false for NULL", "isnan({0})", strict=False),
     # Choice. All alternatives have the result type.

@@ -54,10 +54,18 @@ class Matches:
     (2, {'a': 2, 'b': 0}, [0, 2], [['a'], [], ['a']])
     """
 
-    def __init__(self, ids: Sequence[str], batch_rows: int, parts: Sequence[Part]) -> None:
+    def __init__(
+        self,
+        ids: Sequence[str],
+        batch_rows: int,
+        parts: Sequence[Part],
+        *,
+        removed: frozenset[int] = frozenset(),
+    ) -> None:
         self._ids = ids
         self._batch_rows = batch_rows
         self._parts = parts
+        self._removed = np.fromiter(removed, np.int64, len(removed))
 
     def __len__(self) -> int:
         return int(self._counts.sum())
@@ -68,15 +76,18 @@ class Matches:
         for part in self._parts:
             numbers, counts = part.counts()
             totals[numbers] += counts
+        totals[self._removed] = 0
         return totals
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {id: number for number, id in enumerate(self._ids)}
+        dead = set(self._removed.tolist())
+        return {id: number for number, id in enumerate(self._ids) if number not in dead}
 
     def counts(self) -> dict[str, int]:
         """Number of matching tuples for every query, zeros included."""
-        return dict(zip(self._ids, self._counts.tolist(), strict=True))
+        counts = self._counts.tolist()
+        return {id: counts[number] for id, number in self._numbers.items()}
 
     def rows(self, id: str) -> Integers:
         """Numbers of the rows that match a query, ascending."""
@@ -102,6 +113,9 @@ class Matches:
         parts = [part.pairs() for part in self._parts]
         row = np.concatenate([*(rows for rows, _ in parts), np.empty(0, np.int64)])
         number = np.concatenate([*(numbers for _, numbers in parts), np.empty(0, np.int64)])
+        if len(self._removed):
+            alive = ~np.isin(number, self._removed)
+            row, number = row[alive], number[alive]
         order = np.lexsort((number, row))
         return row[order], number[order]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 _LAST: Final = 0x10FFFF
@@ -110,3 +112,14 @@ POSIX: Final = {
     "XDigit": CharacterSet.of("0-9A-Fa-f"),
     "Space": SPACE,
 }
+# Unicode's general categories, and the groups of them that one letter names.
+CATEGORIES: Final = frozenset(
+    "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Co Cn".split()
+)
+
+
+@cache
+def category(name: str) -> CharacterSet:
+    """The characters of a general category, as of the Unicode that this Python knows."""
+    points = (point for point in range(_LAST + 1) if unicodedata.category(chr(point)).startswith(name))
+    return CharacterSet.union((point, point) for point in points)

@@ -10,9 +10,9 @@ from eddyline.model import types as t
 from eddyline.reference import calendar
 from eddyline.reference.arithmetic import in_range
 from eddyline.reference.failure import Failure
+from eddyline.reference.text import JAVA_SPACE, SPACE
 from eddyline.reference.zones import DAY, SECOND, Zone, zone
 
-_SPACE: Final = "".join(map(chr, range(0x21))) + "\x7f"
 _DATE = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
 _DAY: Final = (
     r"(?P<sign>[+-]?)(?P<year>[0-9]{4,6})(?:-(?P<month>[0-9]{1,2})(?:-(?P<day>[0-9]{1,2})(?:[ T]%s)?)?)?"
@@ -36,7 +36,7 @@ def read(target: t.DataType, text: str, time_zone: str) -> int:
 
 
 def _date(text: str) -> int:
-    match = _DATE.fullmatch(text.strip(_SPACE))
+    match = _DATE.fullmatch(text.strip(SPACE))
     if match is None:
         raise Failure(f"{text!r} is no date")
     sign, year, month, day = match.groups()
@@ -45,12 +45,12 @@ def _date(text: str) -> int:
 
 def _timestamp(target: t.DataType, text: str, time_zone: str) -> int:
     """The time of day may be cut short, and its zone named; without a zone the session's counts."""
-    trimmed = text.strip(_SPACE)
+    trimmed = text.strip(SPACE)
     match = _TIMESTAMP.fullmatch(trimmed) or _JUST_TIME.fullmatch(trimmed) or _AFTER_T.fullmatch(trimmed)
     if match is None:
         raise Failure(f"{text!r} is no timestamp")
     part = match.groupdict()
-    named = zone(part["zone"].strip(_SPACE[:-1])) if part["zone"] else None
+    named = zone(part["zone"].strip(JAVA_SPACE)) if part["zone"] else None
     place = named or zone(time_zone)
     if "year" in part:
         days = _days(part["sign"], part["year"], part["month"], part["day"])

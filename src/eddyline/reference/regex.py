@@ -1,10 +1,10 @@
 """RLIKE: Java's regular expressions, on a subset, by way of Python's `re`.
 
 In the subset: characters and their escapes, quoting with backslash Q and E, classes with union and intersection,
-`\\d \\w \\s \\h \\v \\R` and the ASCII `\\p{...}`, the anchors `^ $ \\A \\Z \\z \\b \\B`, all quantifiers (greedy, reluctant,
-possessive), groups (capturing, named, not capturing, atomic), look-ahead, look-behind of a fixed length, back
-references, and the flags i, m, s, d. A pattern outside the subset raises `UnsupportedPattern`, one that Java refuses
-fails.
+`\\d \\w \\s \\h \\v \\R`, the ASCII `\\p{...}` and the general categories, the anchors `^ $ \\A \\Z \\z \\b \\B`, all
+quantifiers (greedy, reluctant, possessive), groups (capturing, named, not capturing, atomic), look-ahead, look-behind
+for alternatives of a fixed length each, back references, and the flags i, m, s, d. A pattern outside the subset raises
+`UnsupportedPattern`, one that Java refuses fails.
 
 `\\b` looks at ASCII letters only, as Java does from version 19 on.
 """
@@ -70,19 +70,19 @@ class _Translation(Reader):
         self.closed: set[str] = set()  # those that a back reference may name, by number and by name
 
     def whole(self) -> str:
-        translated = self._alternatives()
+        translated = "|".join(self._alternatives())
         if not self.at_end():
             raise Failure(f"an unmatched ) in {self.pattern!r}")
         return translated
 
-    def _alternatives(self) -> str:
+    def _alternatives(self) -> list[str]:
         """Up to the end or a closing parenthesis; flags set inside end with it."""
         flags = self.flags
         branches = [self._sequence()]
         while self.take("|"):
             branches.append(self._sequence())
         self.flags = flags
-        return "|".join(branches)
+        return branches
 
     def _sequence(self) -> str:
         parts = []
@@ -176,19 +176,18 @@ class _Translation(Reader):
         return translated
 
     def _rest(self, opening: str) -> str:
-        translated = opening + self._alternatives() + ")"
+        branches = self._alternatives()
         if not self.take(")"):
             raise Failure(f"an unclosed group in {self.pattern!r}")
-        return translated
+        # Python wants one length behind: every alternative looks for itself.
+        if opening == _LOOK["<="]:
+            return "(?:" + "|".join(f"{opening}{branch})" for branch in branches) + ")"
+        if opening == _LOOK["<!"]:
+            return "(?:" + "".join(f"{opening}{branch})" for branch in branches) + ")"
+        return opening + "|".join(branches) + ")"
 
     def _escape(self) -> str:
         """What follows a backslash outside of a class."""
-        if self.take("Q"):
-            quoted, _, _ = self.pattern[self.place :].partition("\\E")
-            self.place = min(self.place + len(quoted) + 2, len(self.pattern))
-            if not quoted:
-                raise UnsupportedPattern(f"quoting of nothing in {self.pattern!r} is not supported")
-            return self._quoted(quoted)
         letter = self.take_match("[AZzbBRGXN]")
         if letter in ("G", "X", "N"):
             raise UnsupportedPattern(f"\\{letter} in {self.pattern!r} is not supported")
@@ -197,10 +196,6 @@ class _Translation(Reader):
         if not self.at_end() and self.peek() in "123456789k":
             return self._reference()
         return self.escaped_set().expression()
-
-    def _quoted(self, text: str) -> str:
-        """A quantifier behind quoted text repeats its last character."""
-        return "".join(self._literal(character) for character in text)
 
     def _place(self, letter: str) -> str:
         if letter in _BOUNDARY:
@@ -222,5 +217,7 @@ class _Translation(Reader):
         while not self.at_end() and self.peek().isdigit() and int(digits + self.peek()) <= self.groups:
             digits += self.next()
         if digits not in self.closed:
-            raise UnsupportedPattern(f"a back reference to an open or later group in {self.pattern!r}")
+            raise UnsupportedPattern(
+                f"a back reference to a group still open in {self.pattern!r} is not supported"
+            )
         return rf"(?:\{digits})"

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from eddyline.errors import EddylineError
-from eddyline.reference.character_set import POSIX, SHORT, CharacterSet, single
+from eddyline.reference.character_set import CATEGORIES, POSIX, SHORT, CharacterSet, category, single
 from eddyline.reference.failure import Failure
 
 _CONTROL: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
@@ -21,11 +21,27 @@ class UnsupportedPattern(EddylineError):
     """A regular expression that is perhaps right, but outside the subset."""
 
 
+def _unquoted(pattern: str) -> str:
+    """The pattern with what stands between \\Q and \\E (or the end) written as numbers of characters.
+
+    >>> _unquoted("a\\\\Q.\\\\E+")
+    'a\\\\x{2e}+'
+    """
+    parts = re.split(r"(\\Q.*?(?:\\E|$)|\\.)", pattern, flags=re.DOTALL)
+    return "".join(map(_numbered, parts))
+
+
+def _numbered(part: str) -> str:
+    if not part.startswith("\\Q"):
+        return part
+    return "".join(f"\\x{{{ord(character):x}}}" for character in part[2:].removesuffix("\\E"))
+
+
 class Reader:
     """A pattern and how far it has been read; `flags` are those in force there."""
 
     def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
+        self.pattern = _unquoted(pattern)
         self.place = 0
         self.flags: frozenset[str] = frozenset()
 
@@ -73,14 +89,13 @@ class Reader:
 
     def _property(self) -> CharacterSet:
         negated = self.next() == "P"
-        name = self.take_match(r"\{\w+\}")
-        if name is None or name[1:-1] not in POSIX:
-            raise UnsupportedPattern(
-                f"of \\p only the ASCII classes are supported, not all in {self.pattern!r}"
-            )
-        if "i" in self.flags and name[1:-1] in ("Lower", "Upper"):
-            raise UnsupportedPattern(f"\\p{name} without case in {self.pattern!r} is not supported")
-        characters = POSIX[name[1:-1]]
+        name = (self.take_match(r"\{\w+\}|[A-Z]") or "").strip("{}")
+        short = name.removeprefix("Is")
+        if name not in POSIX and short not in CATEGORIES:
+            raise UnsupportedPattern(f"not every \\p in {self.pattern!r} is supported")
+        if "i" in self.flags and short in ("Lower", "Upper", "Lu", "Ll", "Lt"):
+            raise UnsupportedPattern(f"\\p{{{name}}} without case in {self.pattern!r} is not supported")
+        characters = POSIX[name] if name in POSIX else category(short)
         return ~characters if negated else characters
 
     def _escaped_character(self) -> str:
@@ -158,8 +173,6 @@ class Reader:
     def _end_of_range(self) -> CharacterSet:
         if not self.take("\\"):
             return single(self.next())
-        if self.peek_in("Q"):
-            raise UnsupportedPattern(f"quoting inside a class in {self.pattern!r} is not supported")
         flags, self.flags = self.flags, self.flags - {"i"}
         found = self.escaped_set()
         self.flags = flags

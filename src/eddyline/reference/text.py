@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from eddyline.reference.failure import Failure
 
 Text = TypeVar("Text", str, bytes)
 
-_LARGEST_INT = 2**31 - 1
+JAVA_SPACE: Final = "".join(map(chr, range(0x21)))  # what java.lang.String.trim takes off
+SPACE: Final = JAVA_SPACE + "\x7f"  # what Spark's casts take off: ASCII white space and control characters
+
+_LARGEST_INT: Final = 2**31 - 1
 
 
 def contains(text: Text, part: Text) -> bool:

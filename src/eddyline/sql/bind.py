@@ -207,8 +207,8 @@ class Binder:
         if len(node.parts) > 1 and name.lower() in self._qualifiers:
             name = node.parts[1]
         elif len(node.parts) > 1 and node.parts[1].lower() in self._stream.spelling:
-            hint = f"write {next(iter(self._qualifiers))}.{node.parts[1]}"
-            self._fail(f'"{name}" is not the stream of this query', node.span, hint)
+            qualified = f"{next(iter(self._qualifiers))}.{node.parts[1]}"
+            self._fail(f'"{name}" is not the stream of this query', node.span, f"write {qualified}")
         hint = _did_you_mean(name, self._stream.schema.names)
         columns = self._stream.schema.names
         listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")

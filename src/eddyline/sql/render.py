@@ -43,14 +43,23 @@ def render(expression: Expression, *, try_forms: bool = False) -> str:
         return special(expression, arguments, try_forms)
     if expression.function.startswith(EXTERNAL):
         return f"{expression.function.removeprefix(EXTERNAL)}({', '.join(arguments)})"
-    operation = OPERATIONS[expression.function]
-    template = operation.sql if operation.try_sql is None or not try_forms else operation.try_sql
-    return _fill(template, arguments, expression.type)
+    return _from_table(expression, arguments, try_forms)
 
 
-def _fill(template: str, arguments: list[str], kind: t.DataType) -> str:
-    filled = template.replace("{*}", "\0").replace("{1*}", "\1").replace("{type}", str(kind).upper())
-    filled = filled.format(*arguments)
+def _from_table(call: Call, arguments: list[str], try_forms: bool) -> str:
+    """The call by the template of its operation."""
+    operation, template = OPERATIONS[call.function], None
+    whole = bool(call.arguments) and t.is_integral(call.arguments[0].type)
+    if try_forms and (whole or not operation.integral):
+        template = operation.try_sql
+    kind = call.arguments[0].type if call.arguments else t.VOID
+    names = {
+        "type": str(call.type).upper(),
+        "smallest": literal(t.RANGE[kind][0], kind) if whole else "",
+    }
+    filled = (
+        (template or operation.sql).replace("{*}", "\0").replace("{1*}", "\1").format(*arguments, **names)
+    )
     return filled.replace("\0", ", ".join(arguments)).replace("\1", ", ".join(arguments[1:]))
 
 
@@ -189,25 +198,17 @@ def _field(call: Call, arguments: list[str], try_forms: bool) -> str:
     return f"{arguments[0]}.{name(str(key.value))}"
 
 
-def _negated(call: Call, arguments: list[str], try_forms: bool) -> str:
-    if try_forms and t.is_integral(call.type):
-        return f"try_subtract(CAST(0 AS {str(call.type).upper()}), {arguments[0]})"
-    return f"(- {arguments[0]})"
-
-
-def _absolute(call: Call, arguments: list[str], try_forms: bool) -> str:
-    if try_forms and t.is_integral(call.type):
-        smallest = literal(t.RANGE[call.type][0], call.type)
-        return f"(CASE WHEN {arguments[0]} = {smallest} THEN NULL ELSE abs({arguments[0]}) END)"
-    return f"abs({arguments[0]})"
-
-
-def _rounded(call: Call, arguments: list[str], try_forms: bool) -> str:
-    plain = f"round({arguments[0]}, {arguments[1]})"
-    if try_forms and t.is_integral(call.type):
-        wide = f"round(CAST({arguments[0]} AS DECIMAL(38,0)), {arguments[1]})"
-        return f"try_cast({wide} AS {str(call.type).upper()})"
-    return plain
+def _whole_quotient(call: Call, arguments: list[str], try_forms: bool) -> str:
+    """Only whole numbers overflow in Spark; decimals wrap around, but fail on zero too."""
+    left, right = call.arguments
+    if not try_forms or t.is_integral(left.type):
+        return _from_table(call, arguments, try_forms)
+    zero = (
+        literal(Decimal(0).scaleb(-right.type.scale), right.type)
+        if isinstance(right.type, t.DecimalType)
+        else "0"
+    )
+    return f"(CASE WHEN {arguments[1]} = {zero} THEN NULL ELSE {arguments[0]} div {arguments[1]} END)"
 
 
 _SPECIAL: Final[dict[str, Special]] = {
@@ -215,7 +216,5 @@ _SPECIAL: Final[dict[str, Special]] = {
     "or": lambda call, arguments, _: "(" + " OR ".join(arguments) + ")",
     "case": _case,
     "get_field": _field,
-    "neg": _negated,
-    "abs": _absolute,
-    "round": _rounded,
+    "int_div": _whole_quotient,
 }

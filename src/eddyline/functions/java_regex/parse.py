@@ -58,7 +58,6 @@ _ANCHORS: Final = {
     "z": "end",
     "Z": "last line end",
     "b": "word boundary",
-    "B": "no word boundary",
 }
 # \R; where it is repeated, Java does not come back to split \r\n.
 _LINE_BREAK: Final = Either(

@@ -29,7 +29,6 @@ _PYTHON_PLACES: Final = {
     "line start": r"(?!\Z)(?:(?<![\s\S])|(?<=[\n\x85\u2028\u2029])|(?<=\r)(?!\n))",
     "line end": rf"(?:(?=[{_LINE_ENDS}])|(?<!\r)(?=\n)|\Z)",
     "word boundary": r"(?a:\b)",
-    "no word boundary": r"(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))",
 }
 _RE2_PLACES: Final = {"start": r"\A", "end": r"\z", "word boundary": r"\b"}
 _RE2_LAST_LINE_END: Final = r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z"

@@ -11,9 +11,7 @@ from eddyline.model import types as t
 from eddyline.reference import decimals, floats
 from eddyline.reference.arithmetic import in_range
 from eddyline.reference.failure import Failure
-
-JAVA_SPACE: Final = "".join(map(chr, range(0x21)))  # what java.lang.String.trim takes off
-SPACE: Final = JAVA_SPACE + "\x7f"  # what Spark takes off: ASCII white space and control characters
+from eddyline.reference.text import JAVA_SPACE, SPACE
 
 _LARGEST_SCALE: Final = 2**31 - 1
 

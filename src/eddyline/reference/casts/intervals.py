@@ -10,9 +10,9 @@ from eddyline.model import types as t
 from eddyline.reference import decimals
 from eddyline.reference.arithmetic import in_range
 from eddyline.reference.casts import numbers
-from eddyline.reference.casts.from_text import SPACE
 from eddyline.reference.decimals import EXACT
 from eddyline.reference.failure import Failure
+from eddyline.reference.text import SPACE
 from eddyline.reference.zones import DAY, SECOND
 
 _UNIT: Final = {t.DAY_TIME: SECOND, t.YEAR_MONTH: 1}

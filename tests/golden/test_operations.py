@@ -1,0 +1,20 @@
+"""Every operation on odd values, as Spark evaluates it."""
+
+from __future__ import annotations
+
+import pytest
+
+from eddyline import reference
+from tests.golden.operation_facts import FILES, facts, same
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_reference_agrees_with_spark(file: str) -> None:
+    wrong = []
+    for fact in facts(file):
+        found = reference.evaluate(fact.call, fact.row, time_zone=fact.time_zone)
+        if not same(found, fact.result):
+            wrong.append(
+                f"{fact.call.function} {fact.row} -> {fact.call.type}: {found!r}, Spark has {fact.result!r}"
+            )
+    assert not wrong, "\n".join(wrong)
