@@ -88,12 +88,20 @@ class Compiler:
             del self._shapes[next(iter(self._shapes))]
 
     def _study(self, query: Query, found: Split) -> _Shape:
-        """Bind with every constant as a parameter, to see which of them matter to more than regions."""
+        """Bind with every constant as a parameter, to see which of them matter to more than regions.
+
+        A constant that is pinned may let others be folded into a subject, so this goes on until nothing is pinned.
+        """
         everything = range(len(found.values))
         bound, pinned = self._bind(query, found, everything)
-        free = parameters_of(bound.predicate) - pinned - plan(bound).pinned
         outputs = {index for output in bound.outputs for index in parameters_of(output.expression)}
-        free -= outputs
+        free = parameters_of(bound.predicate) - pinned - outputs
+        while True:
+            bound, pinned = self._bind(query, found, sorted(free))
+            held = (pinned | plan(bound).pinned) & free
+            if not held:
+                break
+            free -= held
         signs = {
             e.index
             for e in walk(bound.predicate)
@@ -116,6 +124,8 @@ class Compiler:
         prepared = shape.prepared.get(key)
         if prepared is None:
             prepared = self._prepare(query, found, shape, key)
+        if prepared is None:
+            return self._compile_alone(query)
         if shape.signs:
             signed = list(values)
             for index in shape.signs:
@@ -123,14 +133,19 @@ class Compiler:
             values = tuple(signed)
         return _normal(query, prepared.bound, prepared.plan, values)
 
-    def _prepare(self, query: Query, found: Split, shape: _Shape, key: tuple[object, ...]) -> _Prepared:
+    def _prepare(
+        self, query: Query, found: Split, shape: _Shape, key: tuple[object, ...]
+    ) -> _Prepared | None:
+        """The plan for one combination of pinned values; None where these make yet another constant matter."""
         free = [index for index in range(len(found.values)) if index not in shape.pinned]
         try:
-            bound, _ = self._bind(query, found, free)
+            bound, pinned = self._bind(query, found, free)
         except QueryError as error:
             error.query = query.id
             raise
         prepared = _Prepared(bound, plan(bound))
+        if pinned or prepared.plan.pinned:
+            return None
         if len(shape.prepared) >= MAX_SHAPES:
             shape.prepared.clear()
         shape.prepared[key] = prepared

@@ -48,6 +48,9 @@ PAIRS = [
     ("i8 > 5", "i8 > 500"),
     ("i32 > 007", "i32 > 08"),
     ("ai[0] = 5", "ai[1] = 5"),
+    ("d > if(2.5 > 5, i32, d)", "d > if(7.5 > 5, i32, d)"),
+    ("coalesce(i32 > 5, 2.5 < 5)", "coalesce(i32 > 5, 2.5 < 1)"),
+    ("i32 + i64 * 0 > 5", "i32 + i64 * 1 > 5"),
     ("CASE WHEN i32 > 1 THEN 2 ELSE 3 END = 2", "CASE WHEN i32 > 5 THEN 7 ELSE 3 END = 2"),
 ]
 
