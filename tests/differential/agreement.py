@@ -27,7 +27,7 @@ from eddyline.testing.text import expression_text, statement_text, where_text
 from eddyline.testing.tree import Statement
 from tests.differential.exceptions import excused
 from tests.differential.finding import Finding, Report, same, value_of
-from tests.differential.judge import CHUNK, Failed, Refused, Values, Verdict, judge
+from tests.differential.judge import Failed, Refused, Values, Verdict, judge
 
 
 def judge_text(
@@ -62,14 +62,12 @@ def judge_render(
     """Spark on the text against Spark on what the text was bound to, and who refuses what."""
     report = Report()
     bound = {s: b for s in statements if isinstance(b := _bound(s, zone), BoundQuery)}
-    texts_said = list(_spark_on_text(spark, statements, batch, zone))
-    for form in (False, True):
-        texts = [render(e, try_forms=form) for b in bound.values() for e in _expressions(b)]
-        verdicts = iter(judge(spark, batch, texts, time_zone=zone))
-        ours = {s: [next(verdicts) for _ in _expressions(b)] for s, b in bound.items()}
-        for statement, several in texts_said:
-            report.judged += 1
-            _compare_rendered(report, statement, bound.get(statement), several, ours.get(statement, []))
+    texts = [render(e) for b in bound.values() for e in _expressions(b)]
+    verdicts = iter(judge(spark, batch, texts, time_zone=zone))
+    ours = {s: [next(verdicts) for _ in _expressions(b)] for s, b in bound.items()}
+    for statement, several in _spark_on_text(spark, statements, batch, zone):
+        report.judged += 1
+        _compare_rendered(report, statement, bound.get(statement), several, ours.get(statement, []))
     return report
 
 
@@ -100,7 +98,7 @@ def judge_refusals(
 ) -> Report:
     """Only who refuses what, and the types of what both accept."""
     report = Report()
-    for statement, verdicts in _spark_on_text(spark, statements, batch, zone, chunk=10):
+    for statement, verdicts in _spark_on_text(spark, statements, batch, zone, only_types=True):
         report.judged += 1
         bound = _bound(statement, zone)
         refusals = _refusals(verdicts)
@@ -160,14 +158,14 @@ def _spark_on_text(
     batch: pa.RecordBatch,
     zone: str,
     *,
-    chunk: int = CHUNK,
+    only_types: bool = False,
 ) -> Iterator[tuple[Statement, list[Verdict]]]:
     """Spark's verdicts on each statement's outputs and condition, in the order of `_expressions`."""
     for alias in sorted({s.alias for s in statements}):
         group = [s for s in statements if s.alias == alias]
         texts = [[*(expression_text(s, node) for node, _ in s.outputs), where_text(s)] for s in group]
         flat = [text for several in texts for text in several]
-        verdicts = iter(judge(spark, batch, flat, alias=alias, time_zone=zone, chunk=chunk))
+        verdicts = iter(judge(spark, batch, flat, alias=alias, time_zone=zone, only_types=only_types))
         for statement, several in zip(group, texts, strict=True):
             yield statement, [next(verdicts) for _ in several]
 

@@ -19,11 +19,17 @@ from pyspark.sql import DataFrame, SparkSession
 from eddyline.model.catalog import Stream
 
 CHUNK = 60
+SMALL_CHUNK = 10  # where many are refused, and each costs its chunk another look
 _RULES = "org.apache.spark.sql.catalyst.optimizer."
-# What is left out of Spark's optimizer: the shortcut that evaluates small tables before the other rules have run, and
-# two rules that change results: sums of constants are taken first, which hides overflows as written, and
-# lower(upper(x)) becomes lower(x), which differs for ß.
-EXCLUDED = ("ConvertToLocalRelation", "ReorderAssociativeOperator", "SimplifyCaseConversionExpressions")
+# Left out of Spark's optimizer: the shortcut that evaluates small tables before the other rules have run, and rules that
+# change results. Constants of a sum are added first, which hides overflows; a cast of a column is moved to the constant
+# that it is compared with, which hides casts that fail; lower(upper(x)) becomes lower(x), which differs for ß.
+EXCLUDED = (
+    "ConvertToLocalRelation",
+    "ReorderAssociativeOperator",
+    "UnwrapCastInBinaryComparison",
+    "SimplifyCaseConversionExpressions",
+)
 _PLACE = re.compile(r"line (\d+),? pos(?:ition)? (\d+)")
 
 
@@ -32,7 +38,7 @@ class Values:
     """What an expression gives for every row, and Spark's name of its type."""
 
     type: str
-    array: pa.ChunkedArray
+    array: pa.ChunkedArray | None
 
 
 @dataclass(frozen=True)
@@ -87,9 +93,9 @@ def judge(
     alias: str = "",
     time_zone: str = "UTC",
     codegen: bool = False,
-    chunk: int = CHUNK,
+    only_types: bool = False,
 ) -> list[Verdict]:
-    """What Spark says about every expression over the rows of the batch; small chunks suit many refusals."""
+    """What Spark says about every expression over the rows of the batch; `only_types` does not evaluate them."""
     verdicts: list[Verdict] = []
     mode = "CODEGEN_ONLY" if codegen else "NO_CODEGEN"
     with settings(
@@ -101,12 +107,13 @@ def judge(
     ):
         load(spark, batch).createOrReplaceTempView(stream)
         source = f"{stream} {alias}"
+        chunk = SMALL_CHUNK if only_types else CHUNK
         for start in range(0, len(expressions), chunk):
-            verdicts += _chunk(spark, list(expressions[start : start + chunk]), source)
+            verdicts += _chunk(spark, list(expressions[start : start + chunk]), source, only_types)
     return verdicts
 
 
-def _chunk(spark: SparkSession, expressions: list[str], source: str) -> list[Verdict]:
+def _chunk(spark: SparkSession, expressions: list[str], source: str, only_types: bool) -> list[Verdict]:
     verdicts: dict[int, Verdict] = {}
     left = list(range(len(expressions)))
     while left:
@@ -115,21 +122,20 @@ def _chunk(spark: SparkSession, expressions: list[str], source: str) -> list[Ver
         try:
             frame = spark.sql(text)
             types = [field.dataType.simpleString() for field in frame.schema.fields]
-            table = frame.toArrow()
+            table = None if only_types else frame.toArrow()
         except PySparkException as error:
             place = _place(error, text)
             if len(left) > 1 and (place is None or place < starts[0]):  # no hint: halves find it
                 middle = len(left) // 2
                 for half in (left[:middle], left[middle:]):
-                    verdicts.update(
-                        zip(half, _chunk(spark, [expressions[i] for i in half], source), strict=True)
-                    )
+                    again = _chunk(spark, [expressions[i] for i in half], source, only_types)
+                    verdicts.update(zip(half, again, strict=True))
                 break
             culprit = max(k for k, start in enumerate(starts) if place is None or start <= place)
             reason = _reason(error)
             verdicts[left.pop(culprit)] = Failed(reason, types[culprit]) if types else Refused(reason)
             continue
-        verdicts.update((i, Values(types[k], table.column(k))) for k, i in enumerate(left))
+        verdicts.update((i, Values(types[k], table and table.column(k))) for k, i in enumerate(left))
         break
     return [verdicts[i] for i in range(len(expressions))]
 

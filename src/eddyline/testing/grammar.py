@@ -296,7 +296,7 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (2, call("to_timestamp", either("time text", "when", "date text"))),
         (2, call("to_timestamp", "time text", lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.TIME_FORMATS))))),
         (2, form("cast", "TIMESTAMP", either("date", "wall clock", "time text", "date text"))),
-        (1, form("cast", "TIMESTAMP", either("integer", "fraction", "decimal"))),
+        (1, form("cast", "TIMESTAMP", either("integer", "fraction", column("d5", "d18", "d20")))),
         (1, form("try cast", "TIMESTAMP", "any text")),
         *_choice("timestamp", "date", "wall clock"),
     ),

@@ -1,5 +1,6 @@
 """Vectorised evaluation of bound expressions over Arrow arrays, with Spark's ANSI semantics and failures as NULL."""
 
-from eddyline.functions.evaluate.evaluation import Evaluation, Failures, evaluate, evaluate_constant
+from eddyline.functions.evaluate.evaluation import Evaluation, evaluate, evaluate_constant
+from eddyline.functions.evaluate.failures import Failures
 
 __all__ = ["Evaluation", "Failures", "evaluate", "evaluate_constant"]

@@ -312,9 +312,9 @@ def _nested_values(array: pa.Array, kind: t.ArrayType | t.MapType) -> list[Any]:
     else:
         keys, items = inside.parts
         flat = list(zip(values_of(keys, kind.key), values_of(items, kind.value), strict=True))
-    ends = np.cumsum(inside.lengths).tolist()
-    starts = [0, *ends[:-1]]
-    lists = [flat[start:end] for start, end in zip(starts, ends, strict=True)]
+    ends = np.cumsum(inside.lengths)
+    starts = ends - inside.lengths
+    lists = [flat[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     if inside.valid is None:
         return lists
     return [item if ok else None for item, ok in zip(lists, inside.valid.tolist(), strict=True)]

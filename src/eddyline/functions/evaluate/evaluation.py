@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 
 from eddyline.functions.evaluate import arithmetic, cast, compare, logic, nested, text, times
-from eddyline.functions.evaluate.arrays import (
-    Mask,
-    Outcome,
-    array_of,
-    nulls,
-    numbers,
-    stretch,
-    validity,
-    values_of,
-)
+from eddyline.functions.evaluate.arrays import Outcome, array_of, nulls, stretch, values_of
+from eddyline.functions.evaluate.failures import Failures, count
 from eddyline.functions.evaluate.read import read
 from eddyline.functions.operations import OPERATIONS
 from eddyline.functions.zones import Zone, find_zone
@@ -37,41 +27,6 @@ KERNELS: Final[dict[str, Kernel]] = {
     **nested.KERNELS,
     **times.KERNELS,
 }
-
-
-class Failures:
-    """How often operations failed: rows by subject (the expression asked for) and by the operation inside of it.
-
-    >>> failures = Failures()
-    >>> from eddyline.model.types import INT, STRING
-    >>> subject = Call("cast", (Column("a", STRING),), INT)
-    >>> evaluate(subject, {"a": pa.array(["1", "x", None])}, failures=failures).to_pylist()
-    [1, None, None]
-    >>> failures.total(subject), list(failures.operations(subject)) == [subject]
-    (1, True)
-    """
-
-    def __init__(self) -> None:
-        self._counts: dict[Expression, Counter[Expression]] = {}
-
-    def add(self, subject: Expression, operation: Expression, rows: int) -> None:
-        """Count rows for which an operation inside of a subject failed."""
-        self._counts.setdefault(subject, Counter())[operation] += rows
-
-    def operations(self, subject: Expression) -> Counter[Expression]:
-        """Rows for which each operation of a subject failed."""
-        return self._counts.get(subject, Counter())
-
-    def total(self, subject: Expression | None = None) -> int:
-        """Failures of one subject, or of all."""
-        subjects = self._counts if subject is None else [subject]
-        return sum(self.operations(each).total() for each in subjects)
-
-    def __iter__(self) -> Iterator[Expression]:
-        return iter(self._counts)
-
-    def __bool__(self) -> bool:
-        return bool(self._counts)
 
 
 class Evaluation:
@@ -98,7 +53,7 @@ class Evaluation:
         """The expression's value for every row, in the canonical Arrow type of its Spark type."""
         result = self._outcome(expression).values
         if self._failures is not None:
-            self._count(expression, self._failures)
+            count(expression, self._known, self._rows, self._failures)
         return stretch(result, self._rows)
 
     def _outcome(self, expression: Expression) -> Outcome:
@@ -117,56 +72,6 @@ class Evaluation:
         if OPERATIONS[expression.function].strict and any(_is_null(array) for array in arguments):
             return Outcome(nulls(1, expression.type))
         return KERNELS[expression.function](expression, arguments, self._zone)
-
-    def _count(self, subject: Expression, failures: Failures) -> None:
-        """Count failures in those rows in which Spark would have come to the operation."""
-        order = _parents_first(subject)
-        if all(self._known[part].failed is None for part in order):
-            return
-        wanted = {subject: np.ones(self._rows, np.bool_)}
-        for part in order:
-            failed = self._known[part].failed
-            rows = 0 if failed is None else int(np.count_nonzero(failed & wanted[part]))
-            if rows:
-                failures.add(subject, part, rows)
-            for argument, mask in zip(part.arguments, self._needed(part, wanted[part]), strict=True):
-                wanted[argument] = wanted[argument] | mask if argument in wanted else mask
-
-    def _needed(self, part: Expression, wanted: Mask) -> Iterator[Mask]:
-        """For each argument of a call the rows in which it matters."""
-        function = part.function if isinstance(part, Call) else ""
-        for place, argument in enumerate(part.arguments):
-            yield wanted
-            if function in ("and", "or"):
-                wanted = wanted & ~self._is(argument, function == "or")
-            elif function == "coalesce":
-                wanted = wanted & self._is_null(argument)
-            elif function in ("if", "case") and place % 2 == 0 and place + 1 < len(part.arguments):
-                yield from self._branches(part, place, wanted)
-                return
-
-    def _branches(self, part: Expression, place: int, wanted: Mask) -> Iterator[Mask]:
-        """After the condition at a place: its value's rows, then the next condition's, and so on."""
-        while True:
-            true = self._is(part.arguments[place], True)
-            yield wanted & true
-            wanted = wanted & ~true
-            place += 2
-            if place >= len(part.arguments):
-                return
-            yield wanted
-            if place + 1 >= len(part.arguments):
-                return
-
-    def _is(self, argument: Expression, value: bool) -> Mask:
-        array = self._known[argument].values
-        hit: Mask = numbers(array) == value
-        valid = validity(array)
-        return hit if valid is None else hit & valid
-
-    def _is_null(self, argument: Expression) -> Mask:
-        valid = validity(self._known[argument].values)
-        return np.zeros(1, np.bool_) if valid is None else ~valid
 
 
 def evaluate(
@@ -202,19 +107,3 @@ def _rows(batch: Batch) -> int:
 
 def _is_null(array: pa.Array) -> bool:
     return len(array) == 1 and bool(array.null_count)
-
-
-def _parents_first(root: Expression) -> list[Expression]:
-    """Every distinct sub-expression once, after all those that contain it."""
-    order: list[Expression] = []
-    seen: set[Expression] = set()
-
-    def visit(part: Expression) -> None:
-        if part not in seen:
-            seen.add(part)
-            for argument in part.arguments:
-                visit(argument)
-            order.append(part)
-
-    visit(root)
-    return order[::-1]
