@@ -28,13 +28,22 @@ SAMPLE = 2_000
 def measure(console: Console, count: int) -> list[Record]:
     """Both workloads: seconds from text to normal form for `count` queries."""
     records = []
-    for name, texts in (("compile few shapes", few_shapes(count)), ("compile many shapes", many_shapes(count))):
+    for name, texts in (
+        ("compile few shapes", few_shapes(count)),
+        ("compile many shapes", many_shapes(count)),
+    ):
         compiler = Compiler([QUOTES])
         seconds = _seconds(lambda c=compiler, t=texts: [c.compile(Query(str(i), q)) for i, q in enumerate(t)])
         sample = texts[:SAMPLE]
-        peer = _seconds(lambda s=sample: [sqlglot.parse_one(q, dialect="spark") for q in s]) * count / len(sample)
+        peer = (
+            _seconds(lambda s=sample: [sqlglot.parse_one(q, dialect="spark") for q in s])
+            * count
+            / len(sample)
+        )
         equal = all(_same(compiler, text) for text in sample)
-        records.append(Record(name, count, 0, "seconds", seconds, "sqlglot-parse", peer, peer / seconds, equal))
+        records.append(
+            Record(name, count, 0, "seconds", seconds, "sqlglot-parse", peer, peer / seconds, equal)
+        )
         console.print(_shares(name, sample, seconds / count))
     return records
 
@@ -61,7 +70,9 @@ def _shares(name: str, sample: list[str], per_query: float) -> Table:
         ("regions", _each(lambda p: p.instantiate(()), plans)),
     ]
     alone = sum(micros for _, micros in steps[1:])
-    table = Table("stage", "us a query", "share of the plain way", title=f"{name}: {per_query * 1e6:.1f} us a query")
+    table = Table(
+        "stage", "us a query", "share of the plain way", title=f"{name}: {per_query * 1e6:.1f} us a query"
+    )
     for stage, micros in steps:
         table.add_row(stage, f"{micros:.1f}", "" if stage.startswith("split") else f"{micros / alone:.0%}")
     return table

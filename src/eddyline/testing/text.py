@@ -34,6 +34,10 @@ class Form:
 
 
 WORD: Final = "<word>"
+_KEYWORDS: Final = frozenset(
+    "ALL AND ANY AS BETWEEN BOTH CASE DISTINCT DIV ELSE FOR FROM ILIKE IN IS LEADING LIKE NOT OR REGEXP RLIKE "
+    "SELECT SOME THEN TRAILING WHEN WHERE".split()
+)
 
 FORMS: Final[dict[str, Form]] = {
     "literal": Form(PRIMARY, ()),
@@ -200,9 +204,10 @@ class _Printer:
             return self.random.choice(
                 ("\n", "\t", "  ", "\r\n", " /* c */ ", " -- it's\n", " /**/ ", "\n\n  ")
             )
-        tight = (
-            before in "(["
-            or token in ")],["
-            or (token == "(" and before[-1].isalnum() and not self.chance(0.1))
-        )
+        if (
+            token == "(" and before[-1].isalnum()
+        ):  # after a function none, after a keyword one; both mean the same
+            tight = (before.upper() in _KEYWORDS) == self.chance(0.1)
+        else:
+            tight = before in "([" or token in ")],["
         return "" if tight else " "
