@@ -1,0 +1,74 @@
+"""What the project holds itself to: for each line the least ratio, the least rate, or the most seconds or bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from bench.record import Record
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Applies to the lines of a workload, metric and peer, from so many queries to so many; peer "" is any."""
+
+    workload: str
+    metric: str
+    peer: str
+    ratio: float | None = None
+    ours: float | None = None
+    at_least: int = 0
+    at_most: int = 1 << 60
+
+    def applies(self, record: Record) -> bool:
+        """Whether the line is this bar's."""
+        named = (record.workload, record.metric) == (self.workload, self.metric)
+        return named and self.peer in ("", record.peer) and self.at_least <= record.queries <= self.at_most
+
+    def met(self, record: Record) -> bool:
+        """Whether the line reaches it."""
+        if self.ratio is not None:
+            return record.ratio >= self.ratio
+        assert self.ours is not None, "a bar has a ratio or a figure"
+        return record.ours <= self.ours if record.metric in LESS_IS_BETTER else record.ours >= self.ours
+
+    def __str__(self) -> str:
+        if self.ratio is not None:
+            return f"{self.ratio:.2g}x" if self.ratio < 1 else f"{self.ratio:g}x"
+        sign = "<" if self.metric in LESS_IS_BETTER else ">"
+        return f"{sign} {self.ours:,g}"
+
+
+LESS_IS_BETTER: Final = ("start", "bytes", "seconds")
+BARS: Final = (
+    Bar("paper", "marginal", "polars", ratio=6, at_least=100, at_most=999),
+    Bar("paper", "marginal", "polars", ratio=12, at_least=1_000, at_most=10_000),
+    Bar("paper", "marginal", "polars", ratio=10, at_least=100_000),
+    Bar("paper", "call", "polars", ratio=50, at_least=10_000),
+    Bar("paper", "pairs", "duckdb", ratio=200),
+    Bar("paper", "counts", "one thread", ratio=1.6),
+    Bar("paper nulls", "marginal", "int32 without", ratio=0.7),
+    Bar("alerts", "call", "polars", ratio=300, at_most=10_000),
+    Bar("alerts", "call", "duckdb", ratio=10, at_most=10_000),
+    Bar("alerts", "call", "at 10,000", ratio=1 / 3, at_least=100_000, at_most=100_000),
+    Bar("alerts", "call", "at 10,000", ratio=1 / 12, at_least=1_000_000),
+    Bar("alerts", "bytes", "SQL texts", ours=200),
+    Bar("alerts", "single", "sqlite", ours=20_000),
+    Bar("alerts", "start", "polars", ours=15, at_least=100_000),
+    Bar("any", "start", "first process", ours=1.5),
+    Bar("boolean", "marginal", "polars", ratio=6),
+    Bar("boolean", "call", "polars", ratio=30),
+    Bar("boolean selective", "marginal", "polars", ratio=6),
+    Bar("boolean selective", "call", "polars", ratio=30),
+    Bar("patterns", "call", "polars", ratio=250),
+    Bar("selective", "marginal", "polars", ratio=20),
+    Bar("selective drifting", "marginal", "polars", ratio=20),
+    Bar("equality", "call", "", ratio=4),
+    Bar("equality dictionary", "call", "", ratio=15),
+    Bar("sigma", "call", "duckdb", ratio=100),
+)
+
+
+def bar_of(record: Record) -> Bar | None:
+    """The bar of a line, if it has one."""
+    return next((bar for bar in BARS if bar.applies(record)), None)

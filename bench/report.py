@@ -1,0 +1,78 @@
+"""Results as a table: on the terminal, and in the README between two markers (`python -m bench report`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.bars import bar_of
+from bench.record import Record
+
+README: Final = Path(__file__).parents[1] / "README.md"
+BEGIN: Final = "<!-- bench:begin -->"
+END: Final = "<!-- bench:end -->"
+HEAD: Final = ("workload", "queries", "rows", "metric", "ours", "peer", "peer's", "ratio", "bar")
+_LEFT: Final = ("workload", "metric", "peer")
+
+
+def figure(value: float) -> str:
+    """Three digits and a unit of thousands.
+
+    >>> figure(31_234_567), figure(12_400), figure(0.1234), figure(950), figure(1_000_000)
+    ('31.2 M', '12.4 k', '0.123', '950', '1 M')
+    """
+    for least, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= least * 0.9995:
+            return f"{value / least:.3g}{unit}" if value < 999.5 * least else f"{value / least:.0f}{unit}"
+    return f"{value:.3g}"
+
+
+def cells(record: Record) -> tuple[str, ...]:
+    """One line of the table, without colours."""
+    r, bar = record, bar_of(record)
+    ratio = (f"{r.ratio:,.0f}" if r.ratio >= 100 else f"{r.ratio:.3g}") + "x"
+    held = "" if bar is None else f"{bar}{'' if bar.met(r) else ' !'}"
+    different = "" if r.equal else " (results differ)"
+    sizes = (f"{r.queries:,}", figure(r.rows) if r.rows else "")
+    return (r.workload, *sizes, r.metric, figure(r.ours), r.peer + different, figure(r.peer_value), ratio, held)
+
+
+def show(records: list[Record], console: Console) -> None:
+    """Print the table; `!` marks a bar that is not reached."""
+    table = Table(pad_edge=False, box=None)
+    for name in HEAD:
+        table.add_column(name, justify="left" if name in _LEFT else "right", no_wrap=name != "workload")
+    for record in records:
+        bar = bar_of(record)
+        bad = not record.equal or (bar is not None and not bar.met(record))
+        table.add_row(*cells(record), style="red" if bad else None)
+    console.print(table)
+    console.print(
+        "rates are rows a second (single: calls), start is seconds, bytes are per query; "
+        "marginal: per added row of a large batch; !: bar not reached",
+        style="dim",
+    )
+
+
+def markdown(records: list[Record]) -> str:
+    """The same table for a page."""
+    rules = ["---" if name in _LEFT else "---:" for name in HEAD]
+    rows = [list(HEAD), rules, *(list(cells(record)) for record in records)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def insert(text: str, table: str) -> str:
+    """The page with the table between its markers."""
+    head, begin, rest = text.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page has no lines {BEGIN} and {END}")
+    return f"{head}{begin}\n{table}\n{end}{tail}"
+
+
+def write(records: list[Record], page: Path = README) -> None:
+    """Rewrite the table of a page."""
+    page.write_text(insert(page.read_text(encoding="utf-8"), markdown(records)), encoding="utf-8")

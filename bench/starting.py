@@ -1,0 +1,76 @@
+"""How long it takes until the first match: of a large set of texts, and of a process that was never warmed up."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import polars as pl
+
+from bench import measure, ours
+from bench.peers import polars
+from bench.record import Record
+from bench.workloads import alerts, paper
+from bench.workloads.workload import Workload
+
+FIRST = 1_000
+
+
+def from_text(workload: Workload) -> Record:
+    """Seconds from SQL texts to the matches of a first batch; the peer reads the conditions by its own parser."""
+    batch = workload.batch(FIRST)
+    ours.counts(ours.build(alerts.workload(100)), batch)  # kernels are loaded once in a process
+    found: list[np.ndarray] = []
+    texts = workload.texts
+
+    def mine() -> None:
+        found.append(ours.counts(ours.build(workload), batch))
+
+    def theirs() -> None:
+        conditions = [text.partition(" WHERE ")[2] for text in texts.values()]
+        frame = polars.frame_of(batch)
+        select = [pl.sql_expr(c).alias(str(i)) for i, c in enumerate(conditions)]
+        columns = frame.lazy().select(select).collect().iter_columns()
+        found.append(np.array([column.sum() for column in columns], np.int64))
+
+    seconds, peer = measure.once(mine), measure.once(theirs)
+    equal = np.array_equal(*found)
+    return Record(workload.name, workload.queries, FIRST, "start", seconds, "polars", peer, peer / seconds, equal)
+
+
+def second_process() -> Record:
+    """CPU seconds from the end of the imports to the first match of 200 queries, kernels coming from the disk.
+
+    The peer is the first process of all, which compiles the kernels.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        cold, warm, again = (_child(folder) for _ in range(3))
+    seconds, count = min(warm, again)
+    return Record(
+        "any", 200, FIRST, "start", seconds, "first process", cold[0], cold[0] / seconds, count == cold[1]
+    )
+
+
+def _child(folder: str) -> tuple[float, int]:
+    environment = {**os.environ, "XDG_CACHE_HOME": folder, "NUMBA_CACHE_DIR": folder}
+    command = [sys.executable, "-m", "bench.starting"]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    seconds, count = found.stdout.split()
+    return float(seconds), int(count)
+
+
+def _first_matches() -> None:
+    found: list[int] = []
+    workloads = [paper.workload(100), alerts.workload(100)]
+    batches = [(workload, workload.batch(FIRST)) for workload in workloads]
+    texts = [workload.texts for workload in workloads]  # made before the clock runs
+    assert all(texts)
+    seconds = measure.once(lambda: found.extend(len(ours.build(w).match(b)) for w, b in batches))
+    print(seconds, sum(found))
+
+
+if __name__ == "__main__":
+    _first_matches()

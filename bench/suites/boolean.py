@@ -1,0 +1,18 @@
+"""`boolean`: deep trees over shared predicates against one Polars expression a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.measure import Setting
+from bench.record import Record
+from bench.suites.selects import Comparison
+from bench.workloads import boolean
+
+
+def run(setting: Setting) -> Iterator[Record]:
+    """The broad and the selective variant."""
+    for selective in (False, True):
+        sides = Comparison.of(boolean.workload(setting.sizes(10_000)[0], selective=selective), 2_000)
+        yield sides.marginal(setting.rows(100_000), setting.rows(300_000), budget=12.0)
+        yield sides.call(setting.rows(50_000))
