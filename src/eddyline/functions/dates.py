@@ -99,11 +99,12 @@ def _unix_timestamp(a: Arguments, context: Context) -> Expression:
         )
     value = a[0]
     if value.type in (t.DATE, *_TIMES):
-        return Call("unix_seconds", (cast(value, t.TIMESTAMP),), t.LONG)
+        moment = cast(value, t.TIMESTAMP) if value.type == t.DATE else value
+        return Call("unix_timestamp", (moment,), t.LONG)
     if value.type not in (t.STRING, t.VOID):
         raise TypeMismatch(f"unix_timestamp wants a date, a timestamp or text, not {value.type}", argument=0)
     pattern = a[1] if len(a) == 2 else Literal(DEFAULT_FORMAT, t.STRING)
-    return Call("unix_seconds", (_parsed(value, pattern, "unix_timestamp", context),), t.LONG)
+    return Call("unix_timestamp", (_parsed(value, pattern, "unix_timestamp", context),), t.LONG)
 
 
 ROWS: Final[tuple[tuple[Any, ...], ...]] = (

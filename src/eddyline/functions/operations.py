@@ -181,7 +181,9 @@ OPERATIONS: Final = _table(
         "try_subtract({*})",
     ),
     Operation(
-        "unix_seconds", "whole seconds since 1970 of a timestamp, rounded down; bigint", "unix_seconds({0})"
+        "unix_timestamp",
+        "whole seconds since 1970 of a timestamp with or without zone, towards zero; bigint",
+        "unix_timestamp({0})",
     ),
     Operation(
         "parse_timestamp",

@@ -46,8 +46,10 @@ def second(place: Zone, instant: int) -> int:
     return place.to_local(instant) // SECOND % 60
 
 
-def unix_seconds(instant: int) -> int:
-    return instant // SECOND
+def unix_timestamp(instant: int) -> int:
+    """Whole seconds, towards zero as in Java: half a second before 1970 is second 0."""
+    seconds = abs(instant) // SECOND
+    return seconds if instant >= 0 else -seconds
 
 
 _DATE_UNITS: Final = {

@@ -126,6 +126,6 @@ STRICT: Final[Mapping[str, Operation]] = {
     "time_add": _time_add,
     "subtract_dates": _plain(datetimes.subtract_dates),
     "subtract_times": _on_clock(datetimes.subtract_times),
-    "unix_seconds": _plain(datetimes.unix_seconds),
+    "unix_timestamp": _plain(datetimes.unix_timestamp),
     "parse_timestamp": _parse_timestamp,
 }

@@ -253,6 +253,8 @@ class Binder:
         operand = self.expression(node.operand)
         make = table.like if node.word == "like" else table.ilike
         parts = tuple(make(operand, self.expression(pattern), node.escape) for pattern in node.patterns)
+        if node.negated:
+            parts = tuple(comparison.negation(part) for part in parts)
         return comparison.conjunction(parts) if node.quantifier == "all" else comparison.disjunction(parts)
 
     def _apply(self, node: s.Apply) -> Expression:

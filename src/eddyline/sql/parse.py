@@ -80,7 +80,9 @@ class ExpressionParser(Cursor):
             return operand
         self.advance()
         node = self._predicate(token.text, operand)
-        if negated:
+        if isinstance(node, s.Pattern):
+            node.negated = negated
+        elif negated:
             node = s.Operator(node.span, "not", (node,))
         follower = self.peek
         if follower.kind == WORD and (follower.text in _PREDICATES or follower.text == "NOT"):

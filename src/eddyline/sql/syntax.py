@@ -57,13 +57,14 @@ class Operator(Node):
 
 @dataclass(slots=True)
 class Pattern(Node):
-    """LIKE and ILIKE: `quantifier` is None, "any" or "all" over the patterns."""
+    """LIKE and ILIKE: `quantifier` is None, "any" or "all" over the patterns; NOT belongs to each single pattern."""
 
     word: str
     operand: Node
     patterns: tuple[Node, ...]
     quantifier: str | None
     escape: str
+    negated: bool = False
 
 
 @dataclass(slots=True)

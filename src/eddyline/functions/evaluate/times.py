@@ -177,9 +177,10 @@ def _broadcast(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
     return both[0], both[1]
 
 
-def _unix_seconds(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
+def _unix_timestamp(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
     (array,) = arguments
-    return Outcome(build(split(numbers(array))[0], validity(array), t.LONG))
+    seconds, micros = split(numbers(array))
+    return Outcome(build(seconds + ((seconds < 0) & (micros != 0)), validity(array), t.LONG))
 
 
 def _parse_timestamp(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
@@ -206,6 +207,6 @@ KERNELS: Final[dict[str, Callable[[Call, Sequence[pa.Array], Zone], Outcome]]] =
     "time_add": _time_add,
     "subtract_dates": _subtract_dates,
     "subtract_times": _subtract_times,
-    "unix_seconds": _unix_seconds,
+    "unix_timestamp": _unix_timestamp,
     "parse_timestamp": _parse_timestamp,
 }

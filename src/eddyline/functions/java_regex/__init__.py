@@ -9,7 +9,8 @@ of a character beyond U+FFFF.
 Where versions of Java differ, Java 19 and later are followed: `\\b` looks at ASCII word characters only.
 """
 
-from eddyline.functions.java_regex.parse import Unsupported, check
+from eddyline.functions.java_regex.parse import check
+from eddyline.functions.java_regex.reader import Unsupported
 from eddyline.functions.java_regex.translate import to_python, to_re2
 
 __all__ = ["Unsupported", "check", "to_python", "to_re2"]

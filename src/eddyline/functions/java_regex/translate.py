@@ -18,7 +18,8 @@ from eddyline.functions.java_regex.nodes import (
     Repeat,
     Sequence,
 )
-from eddyline.functions.java_regex.parse import Unsupported, parse
+from eddyline.functions.java_regex.parse import parse
+from eddyline.functions.java_regex.reader import Unsupported
 from eddyline.functions.java_regex.sets import LAST, CharacterSet
 
 _LINE_ENDS: Final = r"\r\x85\u2028\u2029"
@@ -33,6 +34,8 @@ _PYTHON_PLACES: Final = {
 _RE2_PLACES: Final = {"start": r"\A", "end": r"\z", "word boundary": r"\b"}
 _RE2_LAST_LINE_END: Final = r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z"
 _RE2_LARGEST_COUNT: Final = 1000
+# Among alternatives RE2 takes [Kk] and [Ss] for letters without case, to which it counts the Kelvin sign and the long s.
+_RE2_LETTERS: Final = {CharacterSet.of("Kk"): "(?:K|k)", CharacterSet.of("Ss"): "(?:S|s)"}
 
 
 def to_python(pattern: str) -> str:
@@ -102,7 +105,7 @@ def _re2(node: Node, *, last: bool) -> str:
     """`last`: nothing of the pattern comes after this part, so that it may match more than Java would."""
     match node:
         case Character(choices):
-            return _set(choices, _re2_code, r"[^\x00-\x{10FFFF}]")
+            return _RE2_LETTERS.get(choices) or _set(choices, _re2_code, r"[^\x00-\x{10FFFF}]")
         case Sequence(items):
             return _re2_sequence(items, last=last)
         case Either(items):
