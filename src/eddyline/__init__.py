@@ -6,6 +6,7 @@ from eddyline.errors import EddylineError, QueryError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.model.matches import Matches
 from eddyline.model.query import Query
+from eddyline.queryset import QuerySet
 
 __all__ = [
     "Compiler",
@@ -13,6 +14,7 @@ __all__ = [
     "Matches",
     "Query",
     "QueryError",
+    "QuerySet",
     "SchemaError",
     "Stream",
     "reference",

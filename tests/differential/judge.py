@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -123,8 +124,8 @@ def _chunk(spark: SparkSession, expressions: list[str], source: str, only_types:
             frame = spark.sql(text)
             types = [field.dataType.simpleString() for field in frame.schema.fields]
             table = None if only_types else frame.toArrow()
-        except PySparkException as error:
-            place = _place(error, text)
+        except (PySparkException, Py4JJavaError, ValueError) as error:
+            place = _place(error, text, starts)
             if len(left) > 1 and (place is None or place < starts[0]):  # no hint: halves find it
                 middle = len(left) // 2
                 for half in (left[:middle], left[middle:]):
@@ -149,9 +150,12 @@ def _select(expressions: list[str], source: str) -> tuple[str, list[int]]:
     return text + f"FROM {source}", starts
 
 
-def _place(error: PySparkException, text: str) -> int | None:
+def _place(error: Exception, text: str, starts: list[int]) -> int | None:
     """Offset of what went wrong."""
-    contexts = error.getQueryContext() or []
+    if isinstance(error, ValueError):  # Spark calls the column never NULL, but it is
+        column = re.search(r"field 'c(\d+)' with null values", str(error))
+        return starts[int(column[1])] if column else None
+    contexts = (error.getQueryContext() or []) if isinstance(error, PySparkException) else []
     for context in contexts:
         try:
             if context.startIndex() >= 0:
@@ -166,6 +170,8 @@ def _place(error: PySparkException, text: str) -> int | None:
     return None
 
 
-def _reason(error: PySparkException) -> str:
+def _reason(error: Exception) -> str:
+    if causes := re.findall(r"^Caused by: (.*)$", str(error), re.MULTILINE):
+        return str(causes[-1])[:300]
     lines = [line for line in str(error).splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__

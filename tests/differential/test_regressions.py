@@ -36,6 +36,8 @@ CASES: tuple[Case, ...] = (
     Case("SELECT * FROM everything WHERE s1 NOT LIKE ALL ('b%', 'a')", False, {"s1": "a"}),
     Case("SELECT * FROM everything WHERE s1 NOT LIKE ANY ('b%', 'a')", True, {"s1": "a"}),
     Case("SELECT * FROM everything WHERE i64 > -99999999999999999999", True),
+    Case("SELECT unix_timestamp(ntz1) AS o FROM everything", 0, {"ntz1": 0}, time_zone="Europe/Berlin"),
+    Case("SELECT * FROM everything WHERE s1 RLIKE '\\\\s'", False, {"s1": "\u00a0"}),
     Case("SELECT unix_timestamp(TIMESTAMP'1969-12-31 23:59:59.5Z') AS o FROM everything", 0),
     Case(
         "SELECT unix_timestamp(TIMESTAMP_NTZ'2020-01-01 00:00:00') AS o FROM everything",

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from eddyline import reference
 from eddyline.errors import QueryError
-from eddyline.functions.evaluate import Evaluation, Failures
-from eddyline.functions.evaluate.arrays import values_of
-from eddyline.model.expression import Expression, Literal, walk
+from eddyline.functions.casts import allowed
+from eddyline.functions.evaluate import Evaluation, Failures, values_of
+from eddyline.model import types as t
+from eddyline.model.expression import Call, Column, Expression, Literal, walk
 from eddyline.model.query import Query
 from eddyline.sql import bind
 from eddyline.testing.rows import EVERYTHING, nasty_rows
@@ -57,6 +58,24 @@ def check(subjects: list[Expression], batch: pa.RecordBatch, zone: str) -> None:
             assert same(mine[i], theirs), f"row {i}, {subject}: {mine[i]!r}, the reference says {theirs!r}"
             expected_failures.update(set(missed))
         assert failures.operations(subject) == expected_failures, f"failures of {subject}"
+
+
+TARGETS = (
+    *t.ATOMIC,
+    *(t.DecimalType(*digits) for digits in ((1, 0), (3, 1), (10, 2), (18, 18), (20, 5), (38, 0), (38, 38))),
+    *(t.ArrayType(t.LONG), t.ArrayType(t.STRING), t.ArrayType(t.DATE), t.MapType(t.STRING, t.BYTE)),
+)
+
+
+@pytest.mark.parametrize("zone", ZONES[:2])
+def test_every_cast(zone: str) -> None:
+    casts: list[Expression] = [
+        Call("cast", (Column(name, kind),), target)
+        for name, kind in EVERYTHING.types.items()
+        for target in TARGETS
+        if allowed(kind, target)
+    ]
+    check(casts, nasty_rows(7, 30), zone)
 
 
 @given(statements(), st.integers(0, 50), st.sampled_from(ZONES))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
 from eddyline.functions.evaluate import evaluate_constant
+from eddyline.functions.evaluate.each_value import Failed
+from eddyline.functions.evaluate.read_text import reader
+from eddyline.functions.number_text import fit_decimal
+from eddyline.functions.zones import find_zone
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression, Literal, Parameter
-
-EXACT: Final = Context(prec=200, rounding=ROUND_HALF_UP)
 
 
 def fold(expression: Expression, time_zone: str = "UTC") -> Literal:
@@ -33,7 +35,7 @@ def fold(expression: Expression, time_zone: str = "UTC") -> Literal:
     assert isinstance(expression, Call), "an expression with columns has no value of its own"
     arguments = tuple([fold(argument, time_zone) for argument in expression.arguments])
     if expression.function in ("cast", "try_cast"):
-        quick = _cast(arguments[0], expression.type)
+        quick = _cast(arguments[0], expression.type, time_zone)
         if quick is not None:
             return quick
     return _evaluate(Call(expression.function, arguments, expression.type), time_zone)
@@ -44,15 +46,30 @@ def _evaluate(call: Call, time_zone: str) -> Literal:
     return Literal(evaluate_constant(call, time_zone), call.type)
 
 
-def _cast(constant: Literal, target: t.DataType) -> Literal | None:
-    """A cast between numbers, the kind that coercion makes of nearly every constant; None for any other."""
+def _cast(constant: Literal, target: t.DataType, time_zone: str) -> Literal | None:
+    """A cast between numbers or from text, the kinds that coercion makes of nearly every constant; None for others."""
     source, value = constant.type, constant.value
     if source == target:
         return constant
     if value is None:
         return Literal(None, target)
+    if (
+        source == t.STRING
+        and (target in t.ATOMIC or isinstance(target, t.DecimalType))
+        and target != t.BINARY
+    ):
+        return Literal(_read(str(value), target, time_zone), target)
     convert = _QUICK.get((_family(source), _family(target)))
     return None if convert is None else Literal(convert(value, target), target)
+
+
+def _read(text: str, target: t.DataType, time_zone: str) -> object:
+    zone = find_zone(time_zone)
+    assert zone is not None, f"the time zone {time_zone} was checked where it came in"
+    try:
+        return reader(target, zone)(text)
+    except Failed:
+        return None
 
 
 def _family(kind: t.DataType) -> str:
@@ -66,10 +83,7 @@ def _to_integral(value: int, target: t.DataType) -> int | None:
 
 def _to_decimal(value: int | Decimal, target: t.DataType) -> Decimal | None:
     assert isinstance(target, t.DecimalType), "the target was looked up as a decimal"
-    rounded = EXACT.quantize(Decimal(value), Decimal((0, (1,), -target.scale)))
-    if not rounded:
-        return abs(rounded)
-    return rounded if rounded.adjusted() < target.precision - target.scale else None
+    return fit_decimal(Decimal(value), target.precision, target.scale)
 
 
 def _to_double(value: int | Decimal, target: t.DataType) -> float:

@@ -23,6 +23,8 @@ def double_text(value: float) -> str:
     >>> [double_text(x) for x in (1.0, 1e7, 0.001, 1e-4, 5e-324, -0.0, math.inf)]
     ['1.0', '1.0E7', '0.001', '1.0E-4', '4.9E-324', '-0.0', 'Infinity']
     """
+    if 1e-3 <= abs(value) < 1e7:
+        return repr(value)
     if not math.isfinite(value) or value == 0:
         return _special(value)
     digits, exponent = _scientific(repr(value))
@@ -115,6 +117,19 @@ def _power(negative: bool, value: int, base: int, exponent: int) -> Fraction | f
     if value == 0 or size < -1200:
         return sign * 0.0
     return sign * math.inf if size > 1100 else sign * value * Fraction(base) ** exponent
+
+
+def parse_double(text: str) -> float | None:
+    """The double that a text denotes for Spark's cast, or None if it denotes none.
+
+    >>> parse_double("1.5d"), parse_double("x")
+    (1.5, None)
+    """
+    plain = text.strip(_CONTROLS)
+    if _DECIMAL.fullmatch(plain):
+        return float(plain.rstrip("fFdD"))
+    number = parse_fraction(text)
+    return None if number is None else nearest_double(number)
 
 
 def nearest_double(number: Fraction | float) -> float:

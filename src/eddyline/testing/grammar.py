@@ -125,8 +125,11 @@ def _in(first: Spec, other: Spec) -> Production:
     )(maker, size)
 
 
-# Text of computed fractions differs between Java versions (shortest only since 19): only columns are printed.
+# The digits of computed fractions differ between Java versions (fewest only since 19), in text and as decimals:
+# only columns, whose values are chosen, become either.
 _FRACTION: Final = column("f32", "g32", "f64", "g64")
+_EXACT: Final = either("integer", "decimal", "number text", _FRACTION)
+_MOMENT: Final = either(column("t2"), fixed("'2020-02-29 12:34:56'", "'1999-12-31 23:59:59'"))
 _INDEX: Final = fixed("0", "1", "2", "0", "1")
 _FIXED_COUNT: Final = fixed("0", "1", "2", "3", "-1", "-2")
 _COUNT: Final = either(_FIXED_COUNT, "small")
@@ -174,7 +177,7 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (3, mixed(lambda a, b: form("distinct", "IS DISTINCT FROM|IS NOT DISTINCT FROM", a, b), PAIRS)),
         (5, form("like", _LIKES, "text", _pattern)),
         (2, _escaped),
-        (1, form("like", "LIKE|ILIKE", "any text", "text")),
+        (1, form("like", "LIKE|ILIKE", "any text", either("number text", "date text"))),
         (2, several("like list", "LIKE ANY|LIKE ALL|LIKE SOME|NOT LIKE ANY|NOT LIKE ALL|ILIKE ANY|ILIKE ALL", "text", _pattern, most=3)),
         (3, form("like", "RLIKE|NOT RLIKE|REGEXP", "text", lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.REGEXES), m.random)))),
         (4, form("is", "IS NULL|IS NOT NULL", "anything")),
@@ -247,8 +250,8 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (2, call("round", "decimal", fixed("0", "1", "2", "-1"))),
         (1, call("round", "decimal")),
         (2, call("floor|ceil", "decimal")),
-        (2, form("cast", "DECIMAL(10,2)|DECIMAL(38,10)|DECIMAL(20,0)|DECIMAL|DEC(5)", "number-like")),
-        (1, form("try cast", "DECIMAL(10,2)|DECIMAL(3,1)", "number-like")),
+        (2, form("cast", "DECIMAL(10,2)|DECIMAL(38,10)|DECIMAL(20,0)|DECIMAL|DEC(5)", _EXACT)),
+        (1, form("try cast", "DECIMAL(10,2)|DECIMAL(3,1)", _EXACT)),
         *_choice("decimal", "integer"),
     ),
     "text": (
@@ -294,7 +297,7 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (1, form("sum", "+", "date", fixed("INTERVAL 1 HOUR", "INTERVAL '1 10' DAY TO HOUR"))),
         (3, call("date_trunc", lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.UNITS))), either("timestamp", "date", "time text"))),
         (2, call("to_timestamp", either("time text", "when", "date text"))),
-        (2, call("to_timestamp", "time text", lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.TIME_FORMATS))))),
+        (2, call("to_timestamp", _MOMENT, lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.TIME_FORMATS))))),
         (2, form("cast", "TIMESTAMP", either("date", "wall clock", "time text", "date text"))),
         (1, form("cast", "TIMESTAMP", either("integer", "fraction", column("d5", "d18", "d20")))),
         (1, form("try cast", "TIMESTAMP", "any text")),

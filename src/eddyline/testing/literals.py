@@ -81,8 +81,8 @@ REGEXES: Final = (
     "5",
     "\\.",
 )
-FORMATS: Final = ("yyyy-MM-dd", "yyyy-MM-dd", "yyyy-M-d") * 4 + ("dd/MM/yyyy", "yyyyMMdd")
-TIME_FORMATS: Final = ("yyyy-MM-dd HH:mm:ss",) * 8 + ("yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm")
+FORMATS: Final = ("yyyy-MM-dd", "yyyy-MM-dd", "yyyy-M-d") * 7 + ("dd/MM/yyyy", "yyyyMMdd")
+TIME_FORMATS: Final = ("yyyy-MM-dd HH:mm:ss",) * 20 + ("yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm")
 UNITS: Final = (
     "year",
     "YEAR",

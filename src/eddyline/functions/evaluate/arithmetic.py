@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,7 @@ from eddyline.functions.evaluate.arrays import (
     validity,
 )
 from eddyline.functions.evaluate.each_value import each_value
-from eddyline.functions.number_text import EXACT, double_text
+from eddyline.functions.number_text import EXACT, nearest_float
 from eddyline.functions.zones import Zone
 from eddyline.model import types as t
 from eddyline.model.expression import Call
@@ -214,18 +215,12 @@ def _round_double(value: float, digits: int, kind: t.DataType) -> float:
     """Half up on the shortest decimal form of the double (a float is widened first), as Java's BigDecimal does it."""
     if value - value != 0:  # NaN or infinite
         return value
-    exact = Decimal(double_text(value))
+    exact = Decimal(repr(value))
     exponent = exact.as_tuple().exponent
     assert isinstance(exponent, int), "a finite number has an exponent"
-    if exponent >= -digits:
-        rounded = exact
-    else:
-        rounded = EXACT.quantize(exact, Decimal((0, (1,), -digits)))
-    result = float(rounded)
-    if kind == t.FLOAT:
-        with np.errstate(over="ignore"):
-            result = float(np.float32(result))
-    return result + 0.0
+    digits = max(digits, -400)  # more than any double has before the point
+    rounded = exact if exponent >= -digits else EXACT.quantize(exact, Decimal((0, (1,), -digits)))
+    return (nearest_float(Fraction(rounded)) if kind == t.FLOAT else float(rounded)) + 0.0
 
 
 def _is_nan(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:

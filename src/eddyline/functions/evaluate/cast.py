@@ -40,24 +40,6 @@ _TABLE: Final[dict[tuple[str, str], Conversion]] = {
 }
 
 
-def can_cast(source: t.DataType, target: t.DataType) -> bool:
-    """Whether there is a conversion at all, as Spark allows it in ANSI mode.
-
-    >>> can_cast(t.INT, t.STRING), can_cast(t.DATE, t.INT), can_cast(t.ArrayType(t.INT), t.ArrayType(t.LONG))
-    (True, False, True)
-    """
-    if source == target or source == t.VOID:
-        return True
-    if isinstance(source, t.ArrayType) and isinstance(target, t.ArrayType):
-        return can_cast(source.element, target.element)
-    if isinstance(source, t.MapType) and isinstance(target, t.MapType):
-        return can_cast(source.key, target.key) and can_cast(source.value, target.value)
-    if isinstance(source, t.StructType) and isinstance(target, t.StructType):
-        pairs = zip(source.fields, target.fields, strict=False)
-        return len(source.fields) == len(target.fields) and all(can_cast(a, b) for (_, a), (_, b) in pairs)
-    return (_family(source), _family(target)) in _TABLE
-
-
 def convert(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:
     """An array of one Spark type as another; inside nested values a failing part becomes NULL by itself.
 

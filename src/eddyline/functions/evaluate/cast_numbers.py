@@ -23,7 +23,7 @@ from eddyline.functions.evaluate.arrays import (
     validity,
 )
 from eddyline.functions.evaluate.each_value import Failed, each_value
-from eddyline.functions.number_text import double_text, fit_decimal, nearest_float
+from eddyline.functions.number_text import fit_decimal, nearest_float
 from eddyline.functions.zones import Zone
 from eddyline.model import types as t
 
@@ -107,7 +107,7 @@ def _double_to_decimal(value: float, target: t.DecimalType) -> Decimal:
     """The shortest decimal form of a double, rounded to a decimal type."""
     if value - value != 0:  # NaN or infinite
         raise Failed
-    fitted = fit_decimal(Decimal(double_text(value)), target.precision, target.scale)
+    fitted = fit_decimal(Decimal(repr(value)), target.precision, target.scale)
     if fitted is None:
         raise Failed
     return fitted

@@ -12,7 +12,7 @@ from eddyline.functions.evaluate import decimals
 from eddyline.functions.evaluate.arithmetic import clip_to_long
 from eddyline.functions.evaluate.arrays import Mask, Numbers, Outcome, build, numbers, outcome, validity
 from eddyline.functions.evaluate.cast_numbers import to_range
-from eddyline.functions.time_text import LONG_MAX, LONG_MIN, MICROS_PER_DAY, MICROS_PER_SECOND
+from eddyline.functions.time_text import LONG_MAX, LONG_MIN, MICROS_PER_SECOND
 from eddyline.functions.zones import Zone, find_zone
 from eddyline.model import types as t
 
@@ -129,5 +129,3 @@ CONVERSIONS: Final[dict[tuple[str, str], Callable[[pa.Array, t.DataType, t.DataT
     ("fractional", "timestamp"): _fractional_to_timestamp,
     ("decimal", "timestamp"): _decimal_to_timestamp,
 }
-
-__all__ = ["CONVERSIONS", "MICROS_PER_DAY", "join", "local_seconds", "split", "zone_of"]

@@ -13,9 +13,9 @@ from eddyline.functions.evaluate.arrays import Outcome
 from eddyline.functions.evaluate.each_value import Failed, each_value
 from eddyline.functions.number_text import (
     fit_decimal,
-    nearest_double,
     nearest_float,
     parse_decimal,
+    parse_double,
     parse_fraction,
 )
 from eddyline.functions.time_text import parse_date, parse_timestamp, parse_timestamp_ntz
@@ -53,11 +53,18 @@ def read_truth(text: str) -> bool:
     raise Failed
 
 
-def _read_fractional(text: str, target: t.DataType) -> float:
+def _read_double(text: str) -> float:
+    number = parse_double(text)
+    if number is None:
+        raise Failed
+    return number
+
+
+def _read_float(text: str) -> float:
     number = parse_fraction(text)
     if number is None:
         raise Failed
-    return nearest_float(number) if target == t.FLOAT else nearest_double(number)
+    return nearest_float(number)
 
 
 def _read_decimal(text: str, target: t.DecimalType) -> Decimal:
@@ -74,12 +81,18 @@ def _found(value: int | None) -> int:
     return value
 
 
-def _reader(target: t.DataType, zone: Zone) -> Callable[[str], object]:
+def reader(target: t.DataType, zone: Zone) -> Callable[[str], object]:
+    """A function that reads one text as a value of the type, or raises `Failed`.
+
+    >>> from eddyline.functions.zones import find_zone
+    >>> reader(t.DATE, find_zone("UTC"))("1970-01-02")
+    1
+    """
     if target in t.INTEGRAL:
         low, high = t.RANGE[target]
         return lambda text: read_whole(text, low, high)
     if target in t.FRACTIONAL:
-        return lambda text: _read_fractional(text, target)
+        return _read_float if target == t.FLOAT else _read_double
     if isinstance(target, t.DecimalType):
         return lambda text: _read_decimal(text, target)
     if target == t.DATE:
@@ -93,7 +106,7 @@ def _reader(target: t.DataType, zone: Zone) -> Callable[[str], object]:
 
 
 def _read(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:
-    return each_value(_reader(target, zone), [array], [source], target)
+    return each_value(reader(target, zone), [array], [source], target)
 
 
 def _to_binary(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:

@@ -125,10 +125,12 @@ def _upper(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
 
 def _change_case(array: pa.Array, ascii_function: str, full: Callable[[str], str]) -> Outcome:
     """ASCII texts by Arrow, the rest by Python, whose mappings are Unicode's full ones, as ICU's are."""
-    plain = pc.string_is_ascii(array)
-    if not pc.any(pc.invert(plain)).as_py():
-        return Outcome(pc.call_function(ascii_function, [array]))
-    return each_value(full, [array], [t.STRING], t.STRING)
+    other = pc.fill_null(pc.invert(pc.string_is_ascii(array)), False)
+    changed = pc.call_function(ascii_function, [array])
+    if not pc.any(other).as_py():
+        return Outcome(changed)
+    texts = each_value(full, [array.filter(other)], [t.STRING], t.STRING).values
+    return Outcome(pc.replace_with_mask(changed, other, texts))
 
 
 def _trim(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:

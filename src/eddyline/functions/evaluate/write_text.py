@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.functions.civil import fields_of
-from eddyline.functions.evaluate.arrays import Outcome
-from eddyline.functions.evaluate.cast_times import MICROS_PER_DAY, zone_of
+from eddyline.functions.evaluate.arrays import Numbers, Outcome, numbers
+from eddyline.functions.evaluate.cast_times import local_seconds, zone_of
 from eddyline.functions.evaluate.each_value import each_value
 from eddyline.functions.number_text import double_text, float_text
-from eddyline.functions.time_text import MICROS_PER_SECOND, date_text, time_text
+from eddyline.functions.time_text import MICROS_PER_DAY, MICROS_PER_SECOND, date_text, time_text
 from eddyline.functions.zones import Zone
 from eddyline.model import types as t
 
@@ -30,6 +30,24 @@ def _write_plain(array: pa.Array, source: t.DataType, target: t.DataType, zone: 
 
 def _from_binary(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:
     return Outcome(array.view(pa.string()))
+
+
+def _write_times(array: pa.Array, source: t.DataType, target: t.DataType, zone: Zone) -> Outcome:
+    """Dates and timestamps: all fields of all distinct ones taken apart at once."""
+    encoded = array.dictionary_encode()
+    distinct = numbers(encoded.dictionary).astype(np.int64)
+    if source == t.DATE:
+        texts = _date_texts(distinct)
+    else:
+        seconds, rest = local_seconds(distinct, zone_of(source, zone))
+        of_day = (seconds % 86_400) * MICROS_PER_SECOND + rest
+        days = _date_texts(seconds // 86_400)
+        texts = [f"{day} {time_text(micros)}" for day, micros in zip(days, of_day.tolist(), strict=True)]
+    return Outcome(pa.array(texts, pa.string()).take(encoded.indices))
+
+
+def _date_texts(days: Numbers) -> list[str]:
+    return list(map(date_text, *(field.tolist() for field in fields_of(days))))
 
 
 def writer(kind: t.DataType, zone: Zone) -> Callable[[Any], str]:
@@ -59,8 +77,7 @@ def _or_null(write: Callable[[Any], str]) -> Callable[[Any], str]:
 
 
 def _date_text(days: int) -> str:
-    year, month, day = fields_of(np.array([days]))
-    return date_text(int(year[0]), int(month[0]), int(day[0]))
+    return _date_texts(np.array([days]))[0]
 
 
 def _timestamp_text(micros: int, zone: Zone) -> str:
@@ -108,10 +125,11 @@ CONVERSIONS: Final[dict[tuple[str, str], Callable[[pa.Array, t.DataType, t.DataT
     **{
         (source, "string"): _write
         for source in (
-            *("fractional", "decimal", "date", "timestamp", "timestamp_ntz", "array", "map", "struct"),
+            *("fractional", "decimal", "array", "map", "struct"),
             *(t.DAY_TIME.name, t.YEAR_MONTH.name),
         )
     },
+    **{(source, "string"): _write_times for source in ("date", "timestamp", "timestamp_ntz")},
     ("integral", "string"): _write_plain,
     ("boolean", "string"): _write_plain,
     ("binary", "string"): _from_binary,

@@ -1,0 +1,1 @@
+"""Batches to matches: values to region ids, then the executors."""

@@ -1,0 +1,185 @@
+"""Which region of its subject each value lies in.
+
+small integers, booleans      table of all values between the constants       one load a value
+wide integers, floats         grid over the constants and a short scan
+strings compared by equality  one hash lookup by Arrow
+anything else                 each distinct value once, by binary search
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.index.cutting import Cutting
+from eddyline.kernels import locate as kernels
+from eddyline.model import types as t
+
+Ids = npt.NDArray[np.unsignedinteger[Any]]
+TABLE_LIMIT: Final = 1 << 16
+CELLS_A_CONSTANT: Final = 4
+FEW_VALUES: Final = 200  # below, a look-up in Python is quicker than Arrow, which hashes the constants for every call
+_INTEGER: Final = {t.BYTE: np.int8, t.SHORT: np.int16, t.INT: np.int32, t.LONG: np.int64, t.DATE: np.int32}
+_LONGS: Final = (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME)
+
+
+class Locator(Protocol):
+    """Fills `ids` with the region of every value of an array of the subject's canonical Arrow type."""
+
+    def locate(self, values: pa.Array, ids: Ids) -> None:
+        """Write the region ids."""
+
+
+def locator(cutting: Cutting) -> Locator:
+    """The quickest way for a subject."""
+    kind = cutting.subject.type
+    if not len(cutting.constants):
+        return _Presence(cutting)
+    if kind in _INTEGER or kind in _LONGS or kind == t.BOOLEAN or _is_short_decimal(kind):
+        return _Integers(cutting)
+    if t.is_fractional(kind):
+        return _Floats(cutting)
+    if kind in (t.STRING, t.BINARY) and cutting.points_only:
+        return _Points(cutting)
+    return _Distinct(cutting)
+
+
+def _is_short_decimal(kind: t.DataType) -> bool:
+    return isinstance(kind, t.DecimalType) and kind.precision <= 18
+
+
+def _mark_nulls(values: pa.Array, null: int, ids: Ids) -> None:
+    if values.null_count:
+        bitmap = values.buffers()[0]
+        if bitmap is None:  # the null type has no bitmap
+            ids[:] = null
+        else:
+            kernels.mark_nulls(np.frombuffer(bitmap, np.uint8), values.offset, null, ids)
+
+
+def plain_values(values: pa.Array, kind: t.DataType) -> npt.NDArray[Any]:
+    """The fixed-width values of an array without copying, NULLs being whatever lies there."""
+    if kind == t.BOOLEAN:
+        bits = np.frombuffer(values.buffers()[1], np.uint8)
+        return np.unpackbits(bits, bitorder="little")[values.offset : values.offset + len(values)]
+    width: Any = _INTEGER.get(kind, np.int64)
+    if kind == t.FLOAT:
+        width = np.float32
+    elif kind == t.DOUBLE:
+        width = np.float64
+    if isinstance(kind, t.DecimalType):  # 128 bits, low half first
+        halves = np.frombuffer(values.buffers()[1], np.int64)
+        return np.ascontiguousarray(halves[0::2][values.offset : values.offset + len(values)])
+    return np.frombuffer(values.buffers()[1], width)[values.offset : values.offset + len(values)]
+
+
+class _Presence:
+    """A subject that is only asked for NULL."""
+
+    def __init__(self, cutting: Cutting) -> None:
+        self._cutting = cutting
+
+    def locate(self, values: pa.Array, ids: Ids) -> None:
+        ids[:] = 0
+        if t.is_fractional(self._cutting.subject.type):
+            ids[np.isnan(plain_values(values, self._cutting.subject.type))] = self._cutting.nan
+        _mark_nulls(values, self._cutting.null, ids)
+
+
+class _Integers:
+    """Whole numbers of up to 64 bits, and what is held as such."""
+
+    def __init__(self, cutting: Cutting) -> None:
+        self._kind, self._null = cutting.subject.type, cutting.null
+        constants = self._constants = np.asarray(cutting.constants)
+        self._low = int(constants[0])
+        span = int(constants[-1]) - self._low
+        self._table: Ids | None = None
+        if span < TABLE_LIMIT and -(2**62) < self._low < 2**62:
+            inner = np.arange(span + 1)
+            below = np.searchsorted(constants - self._low, inner, "left")
+            hit = (constants - self._low)[np.minimum(below, len(constants) - 1)] == inner
+            self._table = np.concatenate([[0], 2 * below + hit, [2 * len(constants)]]).astype(cutting.id_type)
+
+    def locate(self, values: pa.Array, ids: Ids) -> None:
+        plain = plain_values(values, self._kind)
+        if self._table is not None:
+            kernels.by_table(plain, self._low - 1, self._table, ids)
+        else:
+            kernels.by_search(plain, self._constants, ids)
+        _mark_nulls(values, self._null, ids)
+
+
+class _Floats:
+    """Floats and doubles, by a grid over the constants."""
+
+    def __init__(self, cutting: Cutting) -> None:
+        self._kind, self._null, self._nan = cutting.subject.type, cutting.null, cutting.nan
+        self._constants = np.asarray(cutting.constants)
+        finite = self._constants[np.isfinite(self._constants)]
+        low, high = (finite[0], finite[-1]) if len(finite) else (0.0, 0.0)
+        cells = CELLS_A_CONSTANT * len(self._constants)
+        with np.errstate(over="ignore"):
+            width = high - low
+        self._low = float(low)
+        self._scale = float(cells / width) if 0 < width < np.inf and np.isfinite(cells / width) else 0.0
+        place = (
+            np.clip((self._constants - self._low) * self._scale, 0, cells)
+            if self._scale
+            else self._constants * 0
+        )
+        place = np.where(np.isnan(place), 0, place).astype(np.int64)
+        place = np.where(self._constants == -np.inf, 0, np.where(self._constants == np.inf, cells, place))
+        self._starts = np.searchsorted(place, np.arange(cells + 1), "left").astype(np.int64)
+        self._grid = bool(self._scale) and int(np.bincount(place).max()) <= 64
+
+    def locate(self, values: pa.Array, ids: Ids) -> None:
+        plain = plain_values(values, self._kind)
+        if self._grid:
+            kernels.by_grid(plain, self._constants, self._low, self._scale, self._starts, self._nan, ids)
+        else:
+            kernels.by_search(plain, self._constants, ids)
+            ids[np.isnan(plain)] = self._nan
+        _mark_nulls(values, self._null, ids)
+
+
+class _Points:
+    """Strings and binaries that are only compared for equality: one region stands for all other values."""
+
+    def __init__(self, cutting: Cutting) -> None:
+        kind = pa.string() if cutting.subject.type == t.STRING else pa.binary()
+        self._constants = pa.array(cutting.constants, kind)
+        self._places = {value: 2 * place + 1 for place, value in enumerate(cutting.constants)}
+        self._places[None] = self._null = cutting.null
+
+    def locate(self, values: pa.Array, ids: Ids) -> None:
+        if len(values) < FEW_VALUES:
+            places = self._places
+            ids[:] = [places.get(value, 0) for value in values.to_pylist()]
+            return
+        found = pc.index_in(values, value_set=self._constants).fill_null(-1)
+        ids[:] = np.maximum(2 * plain_values(found, t.INT) + 1, 0)
+        _mark_nulls(values, self._null, ids)
+
+
+class _Distinct:
+    """Any ordered type: each distinct value is searched once."""
+
+    def __init__(self, cutting: Cutting) -> None:
+        self._cutting = cutting
+
+    def locate(self, values: pa.Array, ids: Ids) -> None:
+        constants = self._cutting.constants
+        encoded = values.dictionary_encode()
+        regions = np.zeros(len(encoded.dictionary) + 1, ids.dtype)
+        for place, value in enumerate(encoded.dictionary.to_pylist()):
+            below = bisect_left(constants, value)
+            hit = below < len(constants) and constants[below] == value
+            regions[place] = 2 * below + hit
+        ids[:] = regions[plain_values(encoded.indices.fill_null(len(regions) - 1), t.INT)]
+        _mark_nulls(values, self._cutting.null, ids)

@@ -1,0 +1,68 @@
+"""What executors leave behind, as parts of `Matches`: counted, listed and paired only when somebody asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.kernels import sliced as kernels
+from eddyline.model.masks import WORDS, Masks
+
+Integers = npt.NDArray[np.signedinteger[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskPart:
+    """Matches kept as masks."""
+
+    masks: Masks
+
+    def counts(self) -> tuple[Integers, Integers]:
+        """Query numbers and how many tuples match each."""
+        m = self.masks
+        counts = np.zeros(m.results, np.int64)
+        for block in range(m.blocks):
+            kernels.add_counts(m.words, block * m.results * WORDS, m.results, counts)
+        return m.numbers, counts
+
+    def rows(self, number: int) -> Integers:
+        """Rows that match one query, ascending."""
+        m = self.masks
+        places = np.flatnonzero(m.numbers == number)
+        if not len(places):
+            return np.empty(0, np.int64)
+        rows = np.empty(m.rows, np.int64)
+        return rows[: kernels.query_rows(m.words, m.blocks, m.results, int(places[0]), rows)]
+
+    def pairs(self) -> tuple[Integers, Integers]:
+        """Rows and query numbers of all pairs, by block, query and row."""
+        m = self.masks
+        total = int(self.counts()[1].sum())
+        rows, results = np.empty(total, np.int64), np.empty(total, np.int32)
+        kernels.all_pairs(m.words, m.blocks, m.results, rows, results)
+        return rows, m.numbers[results].astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class PairPart:
+    """Matches kept as pairs, by row within a table."""
+
+    row: Integers
+    number: Integers
+
+    def counts(self) -> tuple[Integers, Integers]:
+        """Query numbers and how many tuples match each."""
+        counts = np.bincount(self.number) if len(self.number) else np.empty(0, np.int64)
+        numbers = np.flatnonzero(counts)
+        return numbers, counts[numbers]
+
+    def rows(self, number: int) -> Integers:
+        """Rows that match one query, ascending."""
+        return np.sort(self.row[self.number == number])
+
+    def pairs(self) -> tuple[Integers, Integers]:
+        """Rows and query numbers of all pairs."""
+        return self.row, self.number

@@ -1,0 +1,166 @@
+"""The sliced executor: every distinct condition once a block, all queries by AND and OR of masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.execute.locate import Locator, locator
+from eddyline.execute.patterns import Patterns
+from eddyline.execute.pool import BufferPool
+from eddyline.functions.evaluate import Evaluation
+from eddyline.index.patterns import build_patterns
+from eddyline.index.sliced import WIDTHS, Shelf, SlicedIndex
+from eddyline.kernels import sliced as kernels
+from eddyline.model.masks import BLOCK, WORDS, Masks
+
+Words = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
+_NO_COUNTS: Final = np.empty(0, np.int64)
+
+
+@dataclass(slots=True)
+class Located:
+    """Region ids of a batch, one two-dimensional array a shelf, padded to whole blocks; and the hits of patterns.
+
+    hits: rows and slots, by block, and where the hits of each block start.
+    """
+
+    rows: int
+    blocks: int
+    ids: list[npt.NDArray[Any]]
+    hits: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+
+class Sliced:
+    """Evaluates the sliced part of a segment."""
+
+    def __init__(self, index: SlicedIndex) -> None:
+        self.index = index
+        self._locators: list[Locator] = [locator(cutting) for cutting in index.cuttings]
+        self._patterns = [Patterns(build_patterns(group.calls)) for group in index.patterns]
+        derived = index.derived
+        self._derived = (derived.targets, derived.hits, derived.nulls, derived.flags)
+        program = index.program
+        self._conditions = [_condition_arrays(shelf) for shelf in index.shelves]
+        self._groups = _group_arrays(index)
+        steps = program.steps
+        self._steps = (steps.targets, steps.lefts, steps.rights, steps.flips, steps.emits)
+        self._always = np.array(program.always, np.int64)
+        self._pool = BufferPool()
+
+    def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> Masks:
+        """All results of a batch, kept as masks."""
+        located = self.locate(evaluation, rows)
+        results = self.index.program.results
+        out = self._pool.take(located.blocks * results * WORDS)
+        self._in_threads(
+            located.blocks, threads, lambda a, b: self._run(located, a, b, out, True, _NO_COUNTS)
+        )
+        return Masks(rows, results, self.index.numbers, out)
+
+    def count(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> Counts:
+        """How many tuples of a batch match each result; each block is counted while it is in cache."""
+        located = self.locate(evaluation, rows)
+        results = self.index.program.results
+
+        def run(first: int, last: int) -> Counts:
+            counts = np.zeros(results, np.int64)
+            self._run(located, first, last, np.empty(results * WORDS, np.uint64), False, counts)
+            return counts
+
+        found = self._in_threads(located.blocks, threads, run)
+        total: Counts = np.sum([np.zeros(results, np.int64), *found], axis=0)
+        return total
+
+    def blocks(self, evaluation: Evaluation, rows: int) -> Iterator[Masks]:
+        """The results block by block, in one buffer that is used again: consume each before the next."""
+        located = self.locate(evaluation, rows)
+        results = self.index.program.results
+        out = np.empty(results * WORDS, np.uint64)
+        for block in range(located.blocks):
+            self._run(located, block, block + 1, out, False, _NO_COUNTS)
+            yield Masks(min(BLOCK, rows - block * BLOCK), results, self.index.numbers, out)
+
+    def locate(self, evaluation: Evaluation, rows: int) -> Located:
+        """Region ids of all subjects."""
+        blocks = -(-rows // BLOCK)
+        arrays = []
+        for shelf, width in zip(self.index.shelves, WIDTHS, strict=True):
+            ids = np.empty((len(shelf.subjects), blocks * BLOCK), width)
+            ids[:, rows:] = 0
+            for row, subject in enumerate(shelf.subjects):
+                values = evaluation.values(self.index.cuttings[subject].subject)
+                self._locators[subject].locate(values, ids[row, :rows])
+            arrays.append(ids)
+        return Located(rows, blocks, arrays, self._hits(evaluation, blocks))
+
+    def _hits(self, evaluation: Evaluation, blocks: int) -> tuple[Any, Any, Any]:
+        """All hits of all patterns, by block."""
+        rows, slots = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for group, patterns in zip(self.index.patterns, self._patterns, strict=True):
+            row, number = patterns.find(evaluation.values(group.text))
+            rows.append(row)
+            slots.append(group.slots[number])
+        row, slot = np.concatenate(rows), np.concatenate(slots)
+        order = np.argsort(row // BLOCK, kind="stable")
+        row, slot = row[order], slot[order]
+        return row, slot, np.searchsorted(row // BLOCK, np.arange(blocks + 1)).astype(np.int64)
+
+    def _run(self, located: Located, first: int, last: int, out: Words, keep: bool, counts: Counts) -> None:
+        shelves = [
+            (ids.reshape(-1), *arrays) for ids, arrays in zip(located.ids, self._conditions, strict=True)
+        ]
+        program = self.index.program
+        scratch = np.zeros(program.slots * WORDS, np.uint64)
+        kernels.run_blocks(
+            first,
+            last,
+            located.rows,
+            located.blocks * BLOCK,
+            *shelves,
+            located.hits,
+            self._derived,
+            self._groups,
+            self._steps,
+            self._always,
+            program.results,
+            scratch,
+            out,
+            keep,
+            counts,
+        )
+
+    @staticmethod
+    def _in_threads(blocks: int, threads: int, run: Callable[[int, int], Any]) -> list[Any]:
+        """Run over consecutive shares of the blocks; the kernels hold no lock of the interpreter."""
+        if threads == 1 or blocks < 2:
+            return [run(0, blocks)]
+        edges = np.linspace(0, blocks, min(threads, blocks) + 1).astype(int).tolist()
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(run, edges[:-1], edges[1:]))
+
+
+def _condition_arrays(shelf: Shelf) -> tuple[npt.NDArray[Any], ...]:
+    one, many = shelf.ranges, shelf.tables
+    return one.rows, one.lows, one.spans, one.slots, many.rows, many.offsets, many.slots, many.bits
+
+
+def _group_arrays(index: SlicedIndex) -> tuple[npt.NDArray[Any], ...]:
+    groups = index.program.groups
+    sizes = [len(group.operands) // group.arity for group in groups]
+    offsets = np.cumsum([0, *(len(group.operands) for group in groups)])[:-1]
+    operands = np.concatenate([*(group.operands for group in groups), np.empty(0, np.int32)])
+    arities, firsts = [group.arity for group in groups], [group.first for group in groups]
+    return (
+        np.array(arities, np.int64),
+        np.array(firsts, np.int64),
+        np.array(sizes, np.int64),
+        offsets.astype(np.int64),
+        operands,
+    )

@@ -1,0 +1,133 @@
+"""What the sliced executor wants: subjects with their regions, distinct conditions as ranges of ids, the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.index.cutting import Cutting, cut
+from eddyline.index.pattern_groups import Derived, PatternGroup, group_patterns
+from eddyline.index.program import Program, build_program
+from eddyline.model.expression import Expression
+from eddyline.model.predicate import Condition, Predicate, conditions_of
+
+WIDTHS: Final = (np.uint8, np.uint16, np.uint32)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Conditions that are one range of ids: `lows[i] <= id <= lows[i] + spans[i]` of subject row `rows[i]`."""
+
+    rows: npt.NDArray[np.int64]
+    lows: npt.NDArray[Any]
+    spans: npt.NDArray[Any]
+    slots: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Conditions of several ranges: `bits[offsets[i] + id]` is 1 where the id of subject row `rows[i]` belongs."""
+
+    rows: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
+    slots: npt.NDArray[np.int64]
+    bits: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """All subjects whose ids have one width, and the conditions on them; `rows` below count within the shelf."""
+
+    subjects: tuple[int, ...]
+    ranges: Ranges
+    tables: Tables
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedIndex:
+    """Compiled queries; `numbers[i]` is the query number of result i."""
+
+    cuttings: tuple[Cutting, ...]
+    shelves: tuple[Shelf, ...]
+    patterns: tuple[PatternGroup, ...]
+    derived: Derived
+    conditions: int
+    program: Program
+    numbers: npt.NDArray[np.int32]
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the arrays."""
+        arrays: list[npt.NDArray[Any]] = [self.numbers, self.program.order]
+        for shelf in self.shelves:
+            arrays += [getattr(shelf.ranges, name) for name in ("rows", "lows", "spans", "slots")]
+            arrays += [getattr(shelf.tables, name) for name in ("rows", "offsets", "slots", "bits")]
+        steps = self.program.steps
+        arrays += [steps.targets, steps.lefts, steps.rights, steps.flips, steps.emits]
+        arrays += [group.operands for group in self.program.groups]
+        return sum(array.nbytes for array in arrays) + sum(cutting.bytes for cutting in self.cuttings)
+
+
+def build_sliced(predicates: Sequence[Predicate], numbers: Sequence[int]) -> SlicedIndex:
+    """Compile predicates, whose queries have the given numbers."""
+    by_subject: dict[Expression, dict[Condition, None]] = {}
+    for predicate in predicates:
+        for condition in conditions_of(predicate):
+            by_subject.setdefault(condition.subject, {})[condition] = None
+    slots: dict[Condition, int] = {}
+    patterns, derived, used = group_patterns(by_subject, slots)
+    for condition in [
+        condition for found in by_subject.values() for condition in found if condition not in slots
+    ]:
+        slots[condition] = used
+        used += 1
+    cuttings = tuple([cut(subject, [c.regions for c in found]) for subject, found in by_subject.items()])
+    shelves = tuple([_shelve(width, cuttings, list(by_subject.values()), slots) for width in WIDTHS])
+    program = build_program(predicates, slots, used)
+    order = np.asarray(numbers, np.int32)[program.order]
+    return SlicedIndex(cuttings, shelves, patterns, derived, len(slots), program, order)
+
+
+def _shelve(
+    width: Any,
+    cuttings: Sequence[Cutting],
+    conditions: list[dict[Condition, None]],
+    slots: dict[Condition, int],
+) -> Shelf:
+    subjects = tuple([i for i, cutting in enumerate(cuttings) if cutting.id_type == width])
+    ranges: list[tuple[int, int, int, int]] = []
+    tables: list[tuple[int, int, int]] = []
+    bits: list[npt.NDArray[np.uint8]] = []
+    size = 0
+    for row, subject in enumerate(subjects):
+        for condition in conditions[subject]:
+            slot = slots[condition]
+            found = cuttings[subject].ranges(condition.regions)
+            if len(found) == 1:
+                low, high = found[0]
+                ranges.append((row, low, high - low, slot))
+            else:
+                tables.append((row, size, slot))
+                bits.append(_bits(found, cuttings[subject].size))
+                size += len(bits[-1])
+    low_rows = np.array(ranges, np.int64).reshape(-1, 4)
+    table_rows = np.array(tables, np.int64).reshape(-1, 3)
+    one = Ranges(*_columns(low_rows, (np.int64, width, width, np.int64)))
+    table_row, offset, slot_of_table = _columns(table_rows, (np.int64,) * 3)
+    many = Tables(table_row, offset, slot_of_table, np.concatenate([*bits, np.empty(0, np.uint8)]))
+    return Shelf(subjects, one, many)
+
+
+def _columns(rows: npt.NDArray[np.int64], kinds: Sequence[Any]) -> list[npt.NDArray[Any]]:
+    return [np.ascontiguousarray(rows[:, i].astype(kind)) for i, kind in enumerate(kinds)]
+
+
+def _bits(ranges: Sequence[tuple[int, int]], size: int) -> npt.NDArray[np.uint8]:
+    bits = np.zeros(size, np.uint8)
+    for low, high in ranges:
+        bits[low : high + 1] = 1
+    return bits

@@ -1,0 +1,181 @@
+"""Segments as folders: one `.npy` file an array, opened memory-mapped, and a description in JSON with checksums.
+
+segment/
+    segment.json      subjects, shape of the program, name, size and checksum of every array
+    sliced.0.npy ...
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.errors import FileError
+from eddyline.index.cutting import Cutting
+from eddyline.index.keyed import KeyedIndex, KeyedTable
+from eddyline.index.pattern_groups import Derived, PatternGroup
+from eddyline.index.program import Conjunctions, Program, Steps
+from eddyline.index.segment import Segment
+from eddyline.index.sliced import Ranges, Shelf, SlicedIndex, Tables
+from eddyline.model.codec import decode_expression, decode_value, encode_expression, encode_value
+from eddyline.model.expression import Call
+
+FORMAT: Final = 1
+_HEAD: Final = "segment.json"
+
+
+def save_segment(segment: Segment, folder: Path) -> None:
+    """Write a segment into a folder of its own, the description last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files: dict[str, int] = {}
+
+    def put(array: npt.NDArray[Any]) -> str:
+        name = f"{len(files)}.npy"
+        np.save(folder / name, array, allow_pickle=False)
+        files[name] = zlib.crc32((folder / name).read_bytes())
+        return name
+
+    head = {
+        "format": FORMAT,
+        "stream": segment.stream,
+        "members": put(segment.members),
+        "sliced": _pack_sliced(segment.sliced, put),
+        "keyed": _pack_keyed(segment.keyed, put),
+        "files": files,
+    }
+    (folder / _HEAD).write_text(json.dumps(head), encoding="utf-8")
+
+
+def load_segment(folder: Path) -> Segment:
+    """Open a segment; its arrays stay on disk until they are used."""
+    try:
+        head = json.loads((folder / _HEAD).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"{folder.name} is not a segment: {error}", hint="save the query set again"
+        ) from error
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        found = head.get("format") if isinstance(head, dict) else None
+        raise FileError(
+            f"{folder.name} has segment format {found}, not {FORMAT}", hint="save the query set again"
+        )
+    for name, checksum in head["files"].items():
+        _check(folder / name, checksum)
+
+    def get(name: str) -> npt.NDArray[Any]:
+        # Copy-on-write, not read-only: kernels are compiled for writable arrays.
+        return np.asarray(np.load(folder / name, mmap_mode="c", allow_pickle=False))
+
+    sliced, keyed = _unpack_sliced(head["sliced"], get), _unpack_keyed(head["keyed"], get)
+    return Segment(head["stream"], get(head["members"]), sliced, keyed)
+
+
+def _check(path: Path, checksum: int) -> None:
+    try:
+        found = zlib.crc32(path.read_bytes())
+    except OSError as error:
+        raise FileError(
+            f"{path.parent.name}/{path.name} is missing", hint="save the query set again"
+        ) from error
+    if found != checksum:
+        raise FileError(f"{path.parent.name}/{path.name} is damaged", hint="save the query set again")
+
+
+def _pack_cutting(cutting: Cutting, put: Any) -> Any:
+    by_value = isinstance(cutting.constants, tuple)
+    constants = [encode_value(v) for v in cutting.constants] if by_value else put(cutting.constants)
+    return [encode_expression(cutting.subject), by_value, constants, cutting.points_only]
+
+
+def _unpack_cutting(data: Any, get: Any) -> Cutting:
+    subject, by_value, constants, points_only = data
+    values = tuple([decode_value(v) for v in constants]) if by_value else get(constants)
+    return Cutting(decode_expression(subject), values, points_only)
+
+
+def _pack_arrays(value: Any, names: tuple[str, ...], put: Any) -> dict[str, str]:
+    return {name: put(getattr(value, name)) for name in names}
+
+
+_RANGES: Final = ("rows", "lows", "spans", "slots")
+_TABLES: Final = ("rows", "offsets", "slots", "bits")
+_STEPS: Final = ("targets", "lefts", "rights", "flips", "emits")
+_DERIVED: Final = ("targets", "hits", "nulls", "flags")
+_KEYED: Final = ("starts", "lows", "highs", "results", "group_starts", "group_lows")
+
+
+def _pack_sliced(index: SlicedIndex, put: Any) -> Any:
+    program = index.program
+    return {
+        "cuttings": [_pack_cutting(cutting, put) for cutting in index.cuttings],
+        "shelves": [
+            {
+                "subjects": shelf.subjects,
+                "ranges": _pack_arrays(shelf.ranges, _RANGES, put),
+                "tables": _pack_arrays(shelf.tables, _TABLES, put),
+            }
+            for shelf in index.shelves
+        ],
+        "patterns": [
+            [[encode_expression(call) for call in group.calls], put(group.slots)] for group in index.patterns
+        ],
+        "derived": _pack_arrays(index.derived, _DERIVED, put),
+        "conditions": index.conditions,
+        "slots": program.slots,
+        "steps": _pack_arrays(program.steps, _STEPS, put),
+        "groups": [[group.arity, group.first, put(group.operands)] for group in program.groups],
+        "always": program.always,
+        "order": put(program.order),
+        "numbers": put(index.numbers),
+    }
+
+
+def _unpack_sliced(data: Any, get: Any) -> SlicedIndex:
+    shelves = tuple(
+        [
+            Shelf(
+                tuple(shelf["subjects"]),
+                Ranges(**{name: get(file) for name, file in shelf["ranges"].items()}),
+                Tables(**{name: get(file) for name, file in shelf["tables"].items()}),
+            )
+            for shelf in data["shelves"]
+        ]
+    )
+    program = Program(
+        data["slots"],
+        Steps(**{name: get(file) for name, file in data["steps"].items()}),
+        tuple([Conjunctions(arity, first, get(file)) for arity, first, file in data["groups"]]),
+        (data["always"][0], data["always"][1]),
+        get(data["order"]),
+    )
+    cuttings = tuple([_unpack_cutting(cutting, get) for cutting in data["cuttings"]])
+    patterns = tuple([PatternGroup(_calls(calls), get(slots)) for calls, slots in data["patterns"]])
+    derived = Derived(**{name: get(file) for name, file in data["derived"].items()})
+    numbers = get(data["numbers"])
+    return SlicedIndex(cuttings, shelves, patterns, derived, data["conditions"], program, numbers)
+
+
+def _calls(data: list[Any]) -> tuple[Call, ...]:
+    return tuple([call for call in map(decode_expression, data) if isinstance(call, Call)])
+
+
+def _pack_keyed(index: KeyedIndex, put: Any) -> Any:
+    return {
+        "cuttings": [_pack_cutting(cutting, put) for cutting in index.cuttings],
+        "tables": [[t.access, t.checks, _pack_arrays(t, _KEYED, put)] for t in index.tables],
+    }
+
+
+def _unpack_keyed(data: Any, get: Any) -> KeyedIndex:
+    tables = tuple(
+        [
+            KeyedTable(access, tuple(checks), **{name: get(file) for name, file in arrays.items()})
+            for access, checks, arrays in data["tables"]
+        ]
+    )
+    return KeyedIndex(tuple([_unpack_cutting(cutting, get) for cutting in data["cuttings"]]), tables)

@@ -1,0 +1,97 @@
+"""The queries of a set by number: ids and texts, shared by all versions that grew out of one another.
+
+    number   0      1      2      3            version 1 sees 0 1      removed: none
+    id       cheap  big    cheap  odd          version 3 sees 0 .. 3   removed: 0
+
+Numbers are given once and never again. The lists only grow, and a version knows how far it may look, so adding a query
+to the newest version costs the query and not the set; adding to an older one copies the book first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from eddyline.model.query import Query
+
+
+@dataclass(slots=True)
+class _Pages:
+    """What versions share."""
+
+    ids: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    latest: dict[str, int] = field(default_factory=dict)
+
+
+class Book:
+    """One version's view of the queries."""
+
+    def __init__(
+        self, pages: _Pages | None = None, size: int = 0, removed: frozenset[int] = frozenset()
+    ) -> None:
+        self._pages = _Pages() if pages is None else pages
+        self.size = size
+        self.removed = removed
+
+    @staticmethod
+    def of(ids: list[str], texts: list[str], removed: frozenset[int]) -> Book:
+        """The book of queries that were written down before."""
+        return Book(_Pages(ids, texts, {id: number for number, id in enumerate(ids)}), len(ids), removed)
+
+    def __len__(self) -> int:
+        return self.size - len(self.removed)
+
+    def __contains__(self, id: str) -> bool:
+        return self.find(id) is not None
+
+    def find(self, id: str) -> int | None:
+        """Number of the query that has an id in this version."""
+        number = self._pages.latest.get(id)
+        if number is not None and number < self.size:
+            return None if number in self.removed else number
+        if number is None or self._is_newest:
+            return None
+        return next(
+            (n for n in range(self.size - 1, -1, -1) if self._pages.ids[n] == id and n not in self.removed),
+            None,
+        )
+
+    @property
+    def _is_newest(self) -> bool:
+        return self.size == len(self._pages.ids)
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids by number, removed ones included."""
+        return self._pages.ids if self._is_newest else self._pages.ids[: self.size]
+
+    def id(self, number: int) -> str:
+        """Id of a number."""
+        return self._pages.ids[number]
+
+    def text(self, number: int) -> str:
+        """SQL text of a number."""
+        return self._pages.texts[number]
+
+    def numbers(self) -> Iterator[int]:
+        """Numbers of the queries in this version, ascending."""
+        return (number for number in range(self.size) if number not in self.removed)
+
+    def add(self, queries: Iterable[Query]) -> tuple[Book, range]:
+        """A version with more queries, and their numbers; the ids must be free."""
+        pages = self._pages if self._is_newest else self._copied()
+        first = self.size
+        for query in queries:
+            pages.latest[query.id] = len(pages.ids)
+            pages.ids.append(query.id)
+            pages.texts.append(query.sql)
+        return Book(pages, len(pages.ids), self.removed), range(first, len(pages.ids))
+
+    def remove(self, numbers: Iterable[int]) -> Book:
+        """A version without some queries."""
+        return Book(self._pages, self.size, self.removed | frozenset(numbers))
+
+    def _copied(self) -> _Pages:
+        ids, texts = self._pages.ids[: self.size], self._pages.texts[: self.size]
+        return _Pages(ids, texts, {id: number for number, id in enumerate(ids)})

@@ -1,0 +1,134 @@
+"""The accepted regular expressions; answers were asked of Java 25 (and 17, which differs only in \\b beside non-ASCII)."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from eddyline.functions.java_regex import check, to_python, to_re2
+
+TEXTS = [
+    *("", "a", "b", "A", "abc", "aab", "a\n", "a\r\n", "a\r", "\n", "a\nb", "a\r\nb", "a\x85", "a\u2028b"),
+    *(
+        "1",
+        "_",
+        " ",
+        "é",
+        "É",
+        "ß",
+        "\u212a",
+        "ſ",
+        "😀",
+        "a😀b",
+        "[a]",
+        "a&b",
+        "^",
+        "-",
+        "\\",
+        "\x0b",
+        "\xa0",
+        "٣",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("a", "a abc aab a\n a\r\n a\r a\nb a\r\nb a\x85 a\u2028b a😀b [a] a&b"),
+        ("a$", "a a\n a\r\n a\r a\x85"),
+        ("a\\Z", "a a\n a\r\n a\r a\x85"),
+        ("a\\z", "a"),
+        ("\\r$", "a\r"),
+        ("a.", "abc aab a😀b [a] a&b"),
+        ("(?s)^a.$", "a\n a\r a\x85"),
+        ("(?m)^b", "b a\nb a\r\nb a\u2028b"),
+        ("(?m)a$", "a a\n a\r\n a\r a\nb a\r\nb a\x85 a\u2028b"),
+        ("(?i)A", "a A abc aab a\n a\r\n a\r a\nb a\r\nb a\x85 a\u2028b a😀b [a] a&b"),
+        ("(?i)K|É|S", "É"),
+        ("(?i)[j-l]", ""),
+        ("^[^a]$", "b A \n 1 _ | é É ß \u212a ſ 😀 ^ - \\ \x0b \xa0 ٣"),
+        ("\\d", "1"),
+        ("^\\W$", "\n | é É ß \u212a ſ 😀 ^ - \\ \x0b \xa0 ٣"),
+        ("^\\s$", "\n | \x0b"),
+        ("\\h", "| \xa0"),
+        ("\\v", "a\n a\r\n a\r \n a\nb a\r\nb a\x85 a\u2028b \x0b"),
+        ("\\R{2}", ""),
+        ("\\r\\R", "a\r\n a\r\nb"),
+        ("[a-c&&[^b]]", "a abc aab a\n a\r\n a\r a\nb a\r\nb a\x85 a\u2028b a😀b [a] a&b"),
+        ("(?i)(?:K|\xc9)|[s]", "É"),
+        ("[]]", "[a]"),
+        ("[a-]$", "a a\n a\r\n a\r a\x85 -"),
+        ("(a)\\1", "aab"),
+        ("(?<x>a)\\k<x>b", "aab"),
+        ("a(?!b)(?=.)", "aab a😀b a&b [a]"),
+        ("(?<=a|\\[)b", "abc aab"),
+        ("(?<!a)b", "b a\nb a\r\nb a\u2028b a😀b a&b"),
+        ("(?>a*)a", ""),
+        ("a++b", "abc aab"),
+        ("a{2}", "aab"),
+        ("\\Qa&b\\E", "a&b"),
+        ("\\x61\\x{1F600}\\u0062|\\0137", "a😀b _"),
+        ("\\cJ", "a\n a\r\n \n a\nb a\r\nb"),
+        ("^\\p{L}\\z", "a b A é É ß \u212a ſ"),
+        ("\\p{Upper}|\\p{Punct}", "A _ [a] a&b ^ - \\"),
+        ("\\b$", "a b A abc aab a\n a\r\n a\r a\nb a\r\nb a\x85 a\u2028b 1 _ a😀b a&b"),
+        ("", "*"),
+    ],
+)
+def test_found(pattern: str, found: str) -> None:
+    assert check(pattern) is None
+    wanted = (
+        set(TEXTS) if found == "*" else {" " if text == "|" else text for text in found.split(" ")} - {""}
+    )
+    assert {text for text in TEXTS if re.search(to_python(pattern), text)} == wanted
+    re2 = to_re2(pattern)
+    if re2 is not None:
+        hits = pc.match_substring_regex(pa.array(TEXTS), pattern=re2).to_pylist()
+        assert {text for text, hit in zip(TEXTS, hits, strict=True) if hit} == wanted
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "offset"),
+    [
+        ("ab)", "a closing parenthesis without an opening one", 2),
+        ("(a", "a group that is not closed", 0),
+        ("a[b", "a class that is not closed", 1),
+        ("*a", "a quantifier without anything before it", 0),
+        ("a**", "a quantifier after a quantifier", 2),
+        ("a{", "a brace that is neither escaped nor a quantifier", 1),
+        ("a{2,1}", "a quantifier out of range", 1),
+        ("a\\", "a backslash at the end", 1),
+        ("\\y", "the escape \\y", 0),
+        ("a\\G", "the escape \\G", 1),
+        ("\\B", "the escape \\B", 0),
+        ("\\X", "the escape \\X", 0),
+        ("(?x)a b", "the flag x", 2),
+        ("(?u)a", "the flag u", 2),
+        ("(?U)a", "the flag U", 2),
+        ("(?z)a", "an unknown kind of group", 0),
+        ("(?P<n>a)", "an unknown kind of group", 0),
+        ("\\p{IsGreek}", "the property IsGreek", 0),
+        ("(?i)\\p{Lu}", "the property Lu with the flag i", 4),
+        ("(?<=a*)b", "a look-behind of varying length", 0),
+        ("\\1(a)", "a back reference to a group that is not there or still open", 0),
+        ("(?i)(a)\\1", "a back reference with the flag i", 7),
+        ("\\x6", "the escape \\x without digits", 0),
+        ("\\ud83d", "an escape that is no character", 0),
+        ("[b-a]", "a range of characters that is empty", 4),
+        ("[a&&]", "an intersection with nothing", 4),
+        ("^*", "a quantifier after a place", 1),
+    ],
+)
+def test_refused(pattern: str, name: str, offset: int) -> None:
+    refused = check(pattern)
+    assert refused is not None
+    assert (refused.name, refused.offset) == (name, offset)
+
+
+@pytest.mark.parametrize("pattern", ["a(?=b)", "(a)\\1", "a*+", "(?m)^a", "[^x]$", "a{1001}", "$a", "(?>a)"])
+def test_not_for_re2(pattern: str) -> None:
+    assert to_re2(pattern) is None
