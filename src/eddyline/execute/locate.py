@@ -23,7 +23,9 @@ from eddyline.model import types as t
 Ids = npt.NDArray[np.unsignedinteger[Any]]
 TABLE_LIMIT: Final = 1 << 16
 CELLS_A_CONSTANT: Final = 4
-FEW_VALUES: Final = 200  # below, a look-up in Python is quicker than Arrow, which hashes the constants for every call
+FEW_VALUES: Final = (
+    200  # below, a look-up in Python is quicker than Arrow, which hashes the constants for every call
+)
 _INTEGER: Final = {t.BYTE: np.int8, t.SHORT: np.int16, t.INT: np.int32, t.LONG: np.int64, t.DATE: np.int32}
 _LONGS: Final = (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME)
 
@@ -124,15 +126,14 @@ class _Floats:
         finite = self._constants[np.isfinite(self._constants)]
         low, high = (finite[0], finite[-1]) if len(finite) else (0.0, 0.0)
         cells = CELLS_A_CONSTANT * len(self._constants)
-        with np.errstate(over="ignore"):
-            width = high - low
-        self._low = float(low)
-        self._scale = float(cells / width) if 0 < width < np.inf and np.isfinite(cells / width) else 0.0
-        place = (
-            np.clip((self._constants - self._low) * self._scale, 0, cells)
-            if self._scale
-            else self._constants * 0
-        )
+        with np.errstate(all="ignore"):  # infinite constants and ranges are sorted out below
+            self._prepare_grid(float(low), float(high), cells)
+
+    def _prepare_grid(self, low: float, high: float, cells: int) -> None:
+        width = high - low
+        self._low = low
+        self._scale = cells / width if 0 < width < np.inf and np.isfinite(cells / width) else 0.0
+        place = np.clip((self._constants - low) * self._scale, 0, cells)
         place = np.where(np.isnan(place), 0, place).astype(np.int64)
         place = np.where(self._constants == -np.inf, 0, np.where(self._constants == np.inf, cells, place))
         self._starts = np.searchsorted(place, np.arange(cells + 1), "left").astype(np.int64)

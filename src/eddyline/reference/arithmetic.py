@@ -79,6 +79,11 @@ def mod(kind: t.DataType, left: Any, right: Any) -> Any:
     if right == 0:
         raise Failure("remainder by zero")
     if isinstance(kind, t.DecimalType):
+        whole = str(int(EXACT.divide_int(left.copy_abs(), right.copy_abs())))
+        if (
+            len(whole.rstrip("0")) > 39
+        ):  # Spark divides with 39 digits and gives up where they do not hold the quotient
+            raise Failure("quotient too long")
         return fit(EXACT.remainder(left, right), kind)
     if t.is_fractional(kind):
         return math.nan if math.isinf(left) else math.fmod(left, right)

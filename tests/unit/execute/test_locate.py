@@ -1,0 +1,53 @@
+"""Region ids of values, against a plain search."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from eddyline.execute.locate import locator
+from eddyline.index.cutting import cut
+from eddyline.model import types as t
+from eddyline.model.expression import Column
+from eddyline.model.regions import Regions
+
+INF = math.inf
+CASES = [
+    (t.DOUBLE, [INF], [0.0, INF, -INF, math.nan, None]),
+    (t.DOUBLE, [-INF, INF], [0.0, INF, -INF, math.nan, None]),
+    (t.DOUBLE, [1e308, -1e308], [0.0, 1.7e308, -1.7e308, INF]),
+    (t.DOUBLE, [5e-324, 0.0], [0.0, -0.0, 5e-324, 1.0, -1.0]),
+    (t.DOUBLE, [1.0] + [2.0 + i * 1e-12 for i in range(100)] + [1e9], [2.0, 2.0 + 5e-11, 3.0, 0.0, math.nan]),
+    (t.FLOAT, [0.5, 1.5], [0.5, 1.0, 1.5, 2.0, math.nan, None]),
+    (t.LONG, [-(2**63), 2**63 - 1], [-(2**63), 0, 2**63 - 1, None]),
+    (t.LONG, [2**63 - 3, 2**63 - 1], [-(2**63), 2**63 - 2, 2**63 - 1]),
+    (t.LONG, [-(2**63), -(2**63) + 2], [-(2**63), -(2**63) + 1, 2**63 - 1]),
+    (t.LONG, [5, 9], [-(2**63), 4, 5, 6, 9, 10, 2**63 - 1]),
+    (t.BYTE, [-128, 127], [-128, 0, 127, None]),
+    (t.BOOLEAN, [True], [True, False, None]),
+    (t.STRING, ["b", "d"], ["a", "b", "c", "d", "é", "", None]),
+    (t.BINARY, [b"b"], [b"", b"b", b"c", None]),
+]
+ARROW = {
+    t.DOUBLE: pa.float64(),
+    t.FLOAT: pa.float32(),
+    t.LONG: pa.int64(),
+    t.BYTE: pa.int8(),
+    t.BOOLEAN: pa.bool_(),
+}
+
+
+@pytest.mark.parametrize("ranges", [False, True])
+@pytest.mark.parametrize("copies", [1, 300])
+@pytest.mark.parametrize(("kind", "constants", "values"), CASES)
+def test_ids_are_those_of_the_regions(kind, constants, values, copies, ranges) -> None:
+    sets = [Regions.points(constants)] + ([Regions.below(constants[0], closed=True)] if ranges else [])
+    cutting = cut(Column("x", kind), sets)
+    arrow = ARROW.get(kind, pa.string() if kind == t.STRING else pa.binary())
+    ids = np.empty(len(values) * copies, cutting.id_type)
+    locator(cutting).locate(pa.array(values * copies, arrow), ids)
+    for value, id in zip(values * copies, ids.tolist(), strict=True):
+        for regions in sets:
+            inside = any(low <= id <= high for low, high in cutting.ranges(regions))
+            assert inside == (value in regions), (value, id, str(regions))
