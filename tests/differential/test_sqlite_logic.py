@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from eddyline import reference
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from tests.differential import data
+from tests.differential.matchers import MATCHERS
 
 FILES = (
     "commute-100-0",
@@ -25,13 +25,14 @@ TYPES = {"INTEGER": pa.int64(), "FLOAT": pa.float64(), "TEXT": pa.string()}
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("matcher", MATCHERS)
 @pytest.mark.parametrize("name", FILES)
-def test_rows(name: str) -> None:
+def test_rows(name: str, matcher: str) -> None:
     head, *cases = data.lines(data.folder("sqlite-logic") / f"{name}.jsonl.gz")
     stream, batch = table(head["table"], head["columns"], head["rows"])
     keys = batch.column("pk").to_pylist()
     queries = [Query(str(i), case["sql"]) for i, case in enumerate(cases)]
-    matches = reference.match(queries, batch, streams=[stream])
+    matches = MATCHERS[matcher](queries, batch, stream)
     wrong = []
     for i, case in enumerate(cases):
         rows = matches.rows(str(i))

@@ -85,7 +85,8 @@ def literal_decimal(value: int) -> t.DecimalType:
 def _to_decimal(operand: Expression, context: Context) -> Expression:
     if isinstance(operand.type, t.DecimalType):
         return operand
-    if isinstance(operand, Literal) and isinstance(operand.value, int):
+    if isinstance(operand, Literal) and isinstance(operand.value, int) and operand.type != t.BYTE:
+        # Spark shortens every whole constant but a tinyint.
         value = context.constant(operand, "arithmetic", 0)
         assert isinstance(value, int), "integral literals hold integers"
         return Literal(Decimal(value), literal_decimal(value))

@@ -33,7 +33,8 @@ def compare(operation: str, left: Expression, right: Expression, context: Contex
         if _is_whole_against_decimal(right, left):
             return _whole_against_decimal(_MIRRORED[operation], right, left, context)
     left, right = _decimal_sides(left, right, context)
-    kind = common_type(left.type, right.type)
+    nested = isinstance(left.type, t.ArrayType | t.StructType)  # text inside of these is not read as numbers
+    kind = common_type(left.type, right.type, promote_strings=not nested)
     if kind is None:
         raise TypeMismatch(
             f'"{SYMBOLS[operation]}" cannot compare {left.type} with {right.type}',
@@ -99,7 +100,7 @@ def _decimal_sides(left: Expression, right: Expression, context: Context) -> tup
 
 
 def _short_constant(operand: Expression, other: t.DecimalType, context: Context) -> Expression:
-    if not isinstance(operand, Literal) or operand.value is None:
+    if not isinstance(operand, Literal) or operand.value is None or operand.type == t.BYTE:
         return operand
     if other.scale + DECIMAL_OF[operand.type].precision <= t.MAX_PRECISION:
         return operand

@@ -24,6 +24,7 @@ from eddyline.sql.select import parse
 Resolver = Callable[[str, Sequence[t.DataType]], t.DataType | None]
 # Constants that shall become parameters: place where the text ends -> (place where it starts, number).
 Parameters = dict[int, tuple[int, int]]
+MAX_SHOWN: Final = 80  # characters of a name in a message
 EXTERNAL: Final = "spark:"  # prefix of operations that only the Spark runtime can evaluate
 
 _ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "int_div", "mod"})
@@ -212,6 +213,7 @@ class Binder:
         hint = _did_you_mean(name, self._stream.schema.names)
         columns = self._stream.schema.names
         listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
+        name = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "..."
         message = f'stream "{self._stream.name}" has no column "{name}"'
         self._fail(
             message, node.span, hint or f"its columns are {listed}; text is written in quotes: '{name}'"

@@ -44,6 +44,10 @@ def join_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\ufffd", "?")
 
 
+_LARGEST: Final = {
+    t.FLOAT: Decimal(float(np.finfo(np.float32).max)),
+    t.DOUBLE: Decimal(float(np.finfo(np.float64).max)),
+}
 _INTEGER_SUFFIX: Final = {"Y": t.BYTE, "S": t.SHORT, "L": t.LONG}
 _NUMBER = re.compile(r"(\d+)?(?:(\.)(\d*))?(?:[eE]([+-]?\d+))?([a-zA-Z]*)")
 
@@ -106,13 +110,10 @@ def _decimal(digits: str) -> tuple[Decimal, t.DataType]:
 
 
 def _fractional(digits: str, kind: t.DataType) -> tuple[float, t.DataType]:
-    value = float(digits)
-    if kind == t.FLOAT:
-        with np.errstate(over="ignore"):
-            value = float(np.float32(value))
-    if value in (float("inf"), float("-inf")):
+    if abs(Decimal(digits)) > _LARGEST[kind]:
         raise BadLiteral(f"{digits} is outside of {kind}")
-    return value, kind
+    value = float(digits)
+    return (float(np.float32(value)) if kind == t.FLOAT else value), kind
 
 
 def hexadecimal(digits: str) -> bytes:

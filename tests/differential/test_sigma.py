@@ -1,4 +1,4 @@
-"""Real detection rules: all are accepted, and the reference finds exactly the expected pairs of event and rule."""
+"""Real detection rules: all are accepted, and every matcher finds exactly the expected pairs of event and rule."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from eddyline import reference
 from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.sql import bind
 from tests.differential import data
+from tests.differential.matchers import MATCHERS
 
 TYPES = {"string": pa.string(), "long": pa.int64()}
 
@@ -49,11 +49,12 @@ def source_query(rule: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_expected_pairs(rules: list[dict[str, Any]], events: Stream) -> None:
+@pytest.mark.parametrize("matcher", MATCHERS)
+def test_expected_pairs(matcher: str, rules: list[dict[str, Any]], events: Stream) -> None:
     table = pq.read_table(data.folder("sigma") / "events.parquet").select(events.schema.names)
     batch = table.cast(events.schema).combine_chunks().to_batches()[0]
     queries = [Query(rule["id"], rule["sql"]) for rule in rules]
-    matches = reference.match(queries, batch, streams=[events])
+    matches = MATCHERS[matcher](queries, batch, events)
     found = {(row, rule["id"]) for rule in rules for row in matches.rows(rule["id"]).tolist()}
     expected = {
         (pair["event"], pair["rule"]) for pair in data.lines(data.folder("sigma") / "expected.jsonl.gz")
