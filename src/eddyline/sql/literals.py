@@ -2,6 +2,7 @@ r"""Values of literals, read from the text as Spark reads it: escapes, suffixes,
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 from typing import Final
@@ -110,9 +111,9 @@ def _decimal(digits: str) -> tuple[Decimal, t.DataType]:
 
 
 def _fractional(digits: str, kind: t.DataType) -> tuple[float, t.DataType]:
-    if abs(Decimal(digits)) > _LARGEST[kind]:
-        raise BadLiteral(f"{digits} is outside of {kind}")
     value = float(digits)
+    if math.isinf(value) or Decimal(digits).copy_abs() > _LARGEST[kind]:
+        raise BadLiteral(f"{digits} is outside of {kind}")
     return (float(np.float32(value)) if kind == t.FLOAT else value), kind
 
 
