@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command == "report":
         report.write(record.read(chosen.results))
         return 0
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=100)
     setting = Setting(chosen.quick, chosen.queries)
     records, broken = _run(chosen.workload or list(SUITES), setting, console, chosen.results)
     report.show(records, console)
@@ -74,7 +74,9 @@ def _run(names: list[str], setting: Setting, console: Console, path: Path) -> tu
                 record.write(records, path)
         except Exception:  # a bench of many hours must not be lost for one workload
             broken = True
-            console.print(f"{name} broke:\n{traceback.format_exc()}", style="red", highlight=False, markup=False)
+            console.print(
+                f"{name} broke:\n{traceback.format_exc()}", style="red", highlight=False, markup=False
+            )
     record.write(records, path)
     return records, broken
 

@@ -35,6 +35,10 @@ class Setting:
         """A number of rows, a tenth of it if the run is quick."""
         return max(1_000, rows // 10) if self.quick else rows
 
+    def batches(self, queries: int, small: int, large: int) -> tuple[int, int]:
+        """Two sizes for a marginal rate; for few queries small ones would drown in what a call costs anyway."""
+        return (small, large) if queries <= 1_000 else (self.rows(small), self.rows(large))
+
 
 def once(run: Callable[[], object], clock: Clock = time.process_time) -> float:
     """Seconds of one call."""

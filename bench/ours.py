@@ -7,6 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bench.workloads.workload import Workload
+from eddyline.execute.batch import columns_of
+from eddyline.functions.evaluate import Evaluation
 from eddyline.model.matches import Matches
 from eddyline.queryset import QuerySet
 
@@ -39,6 +41,10 @@ def encode(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
 
 
 def thread_counts(queries: QuerySet, batch: pa.RecordBatch, threads: int) -> np.ndarray:
-    """Number of matches of every query, by a number of threads."""
-    found = queries.match(batch, threads=threads).counts()
-    return np.fromiter(found.values(), np.int64, len(found))
+    """Number of matches of every query, counted block by block by the sliced executor of a set of one segment."""
+    (executor,) = queries._compiled()
+    columns, rows = columns_of(batch, queries.streams[0], executor.segment.columns)
+    evaluation = Evaluation(columns, time_zone=queries.time_zone, rows=rows)
+    found = np.zeros(len(queries), np.int64)
+    found[executor.segment.sliced.numbers] = executor.sliced.count(evaluation, rows, threads=threads)
+    return found

@@ -37,14 +37,25 @@ def cells(record: Record) -> tuple[str, ...]:
     held = "" if bar is None else f"{bar}{'' if bar.met(r) else ' !'}"
     different = "" if r.equal else " (results differ)"
     sizes = (f"{r.queries:,}", figure(r.rows) if r.rows else "")
-    return (r.workload, *sizes, r.metric, figure(r.ours), r.peer + different, figure(r.peer_value), ratio, held)
+    return (
+        r.workload,
+        *sizes,
+        r.metric,
+        figure(r.ours),
+        r.peer + different,
+        figure(r.peer_value),
+        ratio,
+        held,
+    )
 
 
 def show(records: list[Record], console: Console) -> None:
     """Print the table; `!` marks a bar that is not reached."""
     table = Table(pad_edge=False, box=None)
     for name in HEAD:
-        table.add_column(name, justify="left" if name in _LEFT else "right", no_wrap=name != "workload")
+        table.add_column(
+            name, justify="left" if name in _LEFT else "right", no_wrap=name not in ("workload", "peer")
+        )
     for record in records:
         bar = bar_of(record)
         bad = not record.equal or (bar is not None and not bar.met(record))

@@ -38,7 +38,9 @@ def from_text(workload: Workload) -> Record:
 
     seconds, peer = measure.once(mine), measure.once(theirs)
     equal = np.array_equal(*found)
-    return Record(workload.name, workload.queries, FIRST, "start", seconds, "polars", peer, peer / seconds, equal)
+    return Record(
+        workload.name, workload.queries, FIRST, "start", seconds, "polars", peer, peer / seconds, equal
+    )
 
 
 def second_process() -> Record:

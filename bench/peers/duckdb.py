@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 
 import duckdb
@@ -55,25 +56,15 @@ class Rules:
         self._connection.execute("SET threads = 1")
         self._connection.register("incoming", pa.table(batch))
         self._connection.execute("CREATE TABLE events AS SELECT * FROM incoming")
-        statements = {id: translated(text) for id, text in texts.items()}
-        self._statements = {id: text for id, text in statements.items() if self._accepts(text)}
+        self._statements = {id: translated(text) for id, text in texts.items()}
 
-    def _accepts(self, statement: str) -> bool:
-        try:
-            self._connection.execute(statement)
-        except duckdb.Error:
-            return False
-        return True
-
-    def __call__(self) -> None:
-        """Evaluate all rules."""
-        for statement in self._statements.values():
-            self._connection.execute(statement).fetchone()
-
-    def counts(self) -> dict[str, int]:
+    def __call__(self) -> dict[str, int]:
         """Number of matches of every rule that DuckDB accepts."""
-        fetch = self._connection.execute
-        return {id: fetch(statement).fetchone()[0] for id, statement in self._statements.items()}
+        found: dict[str, int] = {}
+        for id, statement in self._statements.items():
+            with contextlib.suppress(duckdb.Error):
+                found[id] = self._connection.execute(statement).fetchone()[0]
+        return found
 
 
 def translated(text: str) -> str:

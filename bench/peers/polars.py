@@ -51,9 +51,7 @@ class Select:
     """All queries of a workload as columns of one lazy select; subexpressions are shared by Polars."""
 
     def __init__(self, workload: Workload) -> None:
-        self._expressions = [
-            expression(workload.predicate(i)).alias(str(i)) for i in range(workload.queries)
-        ]
+        self._expressions = [expression(workload.predicate(i)).alias(str(i)) for i in range(workload.queries)]
 
     def __call__(self, frame: pl.DataFrame) -> pl.DataFrame:
         """One boolean column a query."""

@@ -12,7 +12,8 @@ from bench.workloads import boolean
 
 def run(setting: Setting) -> Iterator[Record]:
     """The broad and the selective variant."""
+    queries = setting.sizes(10_000)[0]
     for selective in (False, True):
-        sides = Comparison.of(boolean.workload(setting.sizes(10_000)[0], selective=selective), 2_000)
-        yield sides.marginal(setting.rows(100_000), setting.rows(300_000), budget=12.0)
+        sides = Comparison.of(boolean.workload(queries, selective=selective), 2_000)
+        yield sides.marginal(*setting.batches(queries, 100_000, 300_000), budget=12.0)
         yield sides.call(setting.rows(50_000))

@@ -34,7 +34,7 @@ def _selects(workload: Workload, setting: Setting) -> Iterator[Record]:
     sides = Comparison.of(workload, 500 if many else 2_000)
     small, large = (60_000, 120_000) if many else (100_000, 400_000)
     budget = 25.0 if many else 8.0
-    yield sides.marginal(setting.rows(small), setting.rows(large), budget=budget)
+    yield sides.marginal(*setting.batches(workload.queries, small, large), budget=budget)
     yield sides.call(setting.rows(10_000), budget=budget)
 
 
@@ -55,12 +55,11 @@ def _nulls(queries: int, setting: Setting) -> Record:
     """int64 columns with NULLs beside plain int32 ones; equal: with Polars on 2,000 rows."""
     sides = Comparison.of(paper.workload(queries, nulls=NULLS), 2_000)
     plain = paper.workload(queries)
-    rates = []
+    rates, rows = [], setting.rows(400_000)
     for queryset, workload in ((sides.ours, sides.workload), (ours.build(plain), plain)):
-        batch = workload.batch(setting.rows(400_000))
-        sizes = [(n, batch.slice(0, n)) for n in (setting.rows(100_000), setting.rows(400_000))]
+        batch = workload.batch(rows)
+        sizes = [(n, batch.slice(0, n)) for n in (rows // 4, rows)]
         rates.append(measure.marginal(queryset.match, *sizes))
-    rows = setting.rows(400_000)
     return Record.rates(
         "paper nulls", queries, rows, "marginal", rates[0], "int32 without", rates[1], sides.equal
     )
@@ -76,5 +75,6 @@ def _threads(queries: int, setting: Setting) -> Record:
         / measure.seconds(lambda n=n: ours.thread_counts(queryset, batch, n), clock=time.perf_counter)
         for n in (1, 2)
     }
-    equal = np.array_equal(found[1], found[2])
+    expected = ours.counts(queryset, batch)
+    equal = all(np.array_equal(counts, expected) for counts in found.values())
     return Record.rates("paper", queries, batch.num_rows, "counts", rates[2], "one thread", rates[1], equal)

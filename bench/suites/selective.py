@@ -11,6 +11,7 @@ from bench.suites.selects import Comparison
 from bench.workloads import selective
 
 BATCH = 100_000
+SIZES = (100_000, 400_000)
 PHASES = 4
 
 
@@ -18,7 +19,7 @@ def run(setting: Setting) -> Iterator[Record]:
     """The steady stream and the drifting one."""
     queries = setting.sizes(1_000)[0]
     steady = Comparison.of(selective.workload(queries), setting.rows(100_000))
-    yield steady.marginal(setting.rows(100_000), setting.rows(400_000))
+    yield steady.marginal(*SIZES)
     yield _drifting(queries, setting)
 
 
@@ -36,7 +37,7 @@ def _drifting(queries: int, setting: Setting) -> Record:
 
     rows = PHASES * calls * BATCH
     mine = rows / measure.seconds(stream, warm_ups=1)
-    marginals = [side.marginal(setting.rows(100_000), setting.rows(400_000)).peer_value for side in sides]
+    marginals = [side.marginal(*SIZES).peer_value for side in sides]
     theirs = 2 / sum(1 / value for value in marginals)
     equal = all(side.equal for side in sides)
     return Record.rates("selective drifting", queries, rows, "marginal", mine, "polars", theirs, equal)

@@ -43,12 +43,15 @@ def workload(
         return term(number) if shape == "and" else Any((term(2 * number), term(2 * number + 1)))
 
     numbers = np.arange(len(symbols), dtype=np.int32) // alternatives
-    rules = pa.table(
-        {"query": numbers, "symbol": _NAMES[symbols], "low": low, "high": high, "least": least}
-    )
+    rules = pa.table({"query": numbers, "symbol": _NAMES[symbols], "low": low, "high": high, "least": least})
     name = "alerts" + (" or" if shape == "or" else "") + (" wide" if columns > 3 else "")
     return Workload(
-        name, _stream(columns), queries, predicate, lambda rows: _batch(rows, columns, seed), {"alerts": rules}
+        name,
+        _stream(columns),
+        queries,
+        predicate,
+        lambda rows: _batch(rows, columns, seed),
+        {"alerts": rules},
     )
 
 

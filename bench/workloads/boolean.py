@@ -43,7 +43,9 @@ def workload(queries: int = 10_000, *, selective: bool = False, seed: int = 4) -
 
     def batch(rows: int) -> pa.RecordBatch:
         rng = np.random.default_rng(seed)
-        return pa.record_batch([pa.array(rng.integers(0, VALUES, rows, dtype=np.int32)) for _ in names], names)
+        return pa.record_batch(
+            [pa.array(rng.integers(0, VALUES, rows, dtype=np.int32)) for _ in names], names
+        )
 
     stream = Stream("boolean", pa.schema([(name, pa.int32()) for name in names]))
     name = "boolean selective" if selective else "boolean"
