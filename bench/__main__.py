@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     console = Console() if sys.stdout.isatty() else Console(width=100)
     setting = Setting(chosen.quick, chosen.queries)
     records, broken = _run(chosen.workload or list(SUITES), setting, console, chosen.results)
-    report.show(records, console)
+    report.show(records, console, quick=chosen.quick)
     console.print(f"written to {chosen.results}")
     return 1 if broken or not all(line.equal for line in records) else 0
 
@@ -72,7 +72,7 @@ def _run(names: list[str], setting: Setting, console: Console, path: Path) -> tu
                 records.append(line)
                 console.print("  ".join(report.cells(line)), style="dim", highlight=False)
                 record.write(records, path)
-        except Exception:  # a bench of many hours must not be lost for one workload
+        except Exception:  # a long run must not be lost for one workload
             broken = True
             console.print(
                 f"{name} broke:\n{traceback.format_exc()}", style="red", highlight=False, markup=False

@@ -49,8 +49,8 @@ def cells(record: Record) -> tuple[str, ...]:
     )
 
 
-def show(records: list[Record], console: Console) -> None:
-    """Print the table; `!` marks a bar that is not reached."""
+def show(records: list[Record], console: Console, *, quick: bool = False) -> None:
+    """Print the table; `!` marks a bar that is not reached, which says little about small batches."""
     table = Table(pad_edge=False, box=None)
     for name in HEAD:
         table.add_column(
@@ -63,7 +63,8 @@ def show(records: list[Record], console: Console) -> None:
     console.print(table)
     console.print(
         "rates are rows a second (single: calls), start is seconds, bytes are per query; "
-        "marginal: per added row of a large batch; !: bar not reached",
+        "marginal: per added row of a large batch; !: bar not reached"
+        + (" (a quick run: bars are meant for batches of full size)" if quick else ""),
         style="dim",
     )
 
