@@ -8,7 +8,6 @@ from typing import Annotated, Final
 import pyarrow as pa
 import typer
 
-from eddyline import reference
 from eddyline.cli.findings import picture
 from eddyline.cli.output import Output, print_json
 from eddyline.compile import Compiler
@@ -17,6 +16,7 @@ from eddyline.model.catalog import Stream
 from eddyline.model.matches import Matches
 from eddyline.model.query import Query
 from eddyline.normalize import explain
+from eddyline.queryset import QuerySet
 from eddyline.sql.render import render
 
 QUOTES: Final = Stream(
@@ -52,7 +52,7 @@ def demo(
       eddyline demo --rows 100 --seed 3
     """
     batch = quotes(rows, seed)
-    matches = reference.match(QUERIES, batch, streams=[QUOTES])
+    matches = QuerySet.build(QUERIES, streams=[QUOTES]).match(batch)
     if as_json:
         print_json({"rows": rows, "queries": QUERIES, "counts": matches.counts()})
         return
@@ -120,6 +120,5 @@ def _show_matches(output: Output, batch: pa.RecordBatch, matches: Matches) -> No
     output.table(("id", "matches"), [(id, str(count)) for id, count in matches.counts().items()], right=(1,))
     output.paragraph(
         "A NULL venue is neither in a list nor outside of it, so abroad leaves those rows out. "
-        "The matches were found by the reference evaluator, which looks at one row and one query at a time and "
-        "judges everything built later. The fast matcher is not built yet."
+        "All queries were evaluated together: docs/matching.md says how."
     )

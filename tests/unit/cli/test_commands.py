@@ -51,7 +51,7 @@ def test_demo() -> None:
     assert result.exit_code == 0
     assert f'query "{BROKEN.id}": stream "quotes" has no column "prise"' in result.stdout
     assert "did you mean" in result.stdout
-    assert "reference evaluator" in result.stdout and "not built yet" in result.stdout
+    assert "All queries were evaluated together" in result.stdout
 
 
 def test_demo_json() -> None:
