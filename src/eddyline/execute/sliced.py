@@ -146,9 +146,10 @@ class Sliced:
             return list(pool.map(run, edges[:-1], edges[1:]))
 
 
-def _condition_arrays(shelf: Shelf) -> tuple[npt.NDArray[Any], ...]:
+def _condition_arrays(shelf: Shelf) -> tuple[Any, ...]:
     one, many = shelf.ranges, shelf.tables
-    return one.rows, one.lows, one.spans, one.slots, many.rows, many.offsets, many.slots, many.bits
+    first = (one.rows, one.lows, one.spans, one.slots, one.firsts)
+    return *first, many.rows, many.offsets, many.slots, many.bits
 
 
 def _group_arrays(index: SlicedIndex) -> tuple[npt.NDArray[Any], ...]:

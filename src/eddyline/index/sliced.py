@@ -16,21 +16,26 @@ from eddyline.model.expression import Expression
 from eddyline.model.predicate import Condition, Predicate, conditions_of
 
 WIDTHS: Final = (np.uint8, np.uint16, np.uint32)
+FEW_RANGES: Final = 8  # more are looked up in a table, at about the cost of so many vector comparisons
 
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """Conditions that are one range of ids: `lows[i] <= id <= lows[i] + spans[i]` of subject row `rows[i]`."""
+    """Conditions of few ranges of ids: `lows[i] <= id <= lows[i] + spans[i]` of subject row `rows[i]`.
+
+    The first `firsts` entries are first ranges, one a condition; further ranges of a condition follow after all of them.
+    """
 
     rows: npt.NDArray[np.int64]
     lows: npt.NDArray[Any]
     spans: npt.NDArray[Any]
     slots: npt.NDArray[np.int64]
+    firsts: int
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Conditions of several ranges: `bits[offsets[i] + id]` is 1 where the id of subject row `rows[i]` belongs."""
+    """Conditions of many ranges: `bits[offsets[i] + id]` is 1 where the id of subject row `rows[i]` belongs."""
 
     rows: npt.NDArray[np.int64]
     offsets: npt.NDArray[np.int64]
@@ -100,6 +105,7 @@ def _shelve(
 ) -> Shelf:
     subjects = tuple([i for i, cutting in enumerate(cuttings) if cutting.id_type == width])
     ranges: list[tuple[int, int, int, int]] = []
+    more: list[tuple[int, int, int, int]] = []
     tables: list[tuple[int, int, int]] = []
     bits: list[npt.NDArray[np.uint8]] = []
     size = 0
@@ -107,16 +113,18 @@ def _shelve(
         for condition in conditions[subject]:
             slot = slots[condition]
             found = cuttings[subject].ranges(condition.regions)
-            if len(found) == 1:
-                low, high = found[0]
-                ranges.append((row, low, high - low, slot))
+            if len(found) <= FEW_RANGES:
+                entries = [(row, low, high - low, slot) for low, high in found]
+                ranges.append(entries[0])
+                more += entries[1:]
             else:
                 tables.append((row, size, slot))
                 bits.append(_bits(found, cuttings[subject].size))
                 size += len(bits[-1])
-    low_rows = np.array(ranges, np.int64).reshape(-1, 4)
+    low_rows = np.array(ranges + more, np.int64).reshape(-1, 4)
     table_rows = np.array(tables, np.int64).reshape(-1, 3)
-    one = Ranges(*_columns(low_rows, (np.int64, width, width, np.int64)))
+    range_row, low, span, slot_of_range = _columns(low_rows, (np.int64, width, width, np.int64))
+    one = Ranges(range_row, low, span, slot_of_range, len(ranges))
     table_row, offset, slot_of_table = _columns(table_rows, (np.int64,) * 3)
     many = Tables(table_row, offset, slot_of_table, np.concatenate([*bits, np.empty(0, np.uint8)]))
     return Shelf(subjects, one, many)

@@ -117,6 +117,7 @@ def _pack_sliced(index: SlicedIndex, put: Any) -> Any:
             {
                 "subjects": shelf.subjects,
                 "ranges": _pack_arrays(shelf.ranges, _RANGES, put),
+                "firsts": shelf.ranges.firsts,
                 "tables": _pack_arrays(shelf.tables, _TABLES, put),
             }
             for shelf in index.shelves
@@ -140,7 +141,7 @@ def _unpack_sliced(data: Any, get: Any) -> SlicedIndex:
         [
             Shelf(
                 tuple(shelf["subjects"]),
-                Ranges(**{name: get(file) for name, file in shelf["ranges"].items()}),
+                Ranges(**{name: get(file) for name, file in shelf["ranges"].items()}, firsts=shelf["firsts"]),
                 Tables(**{name: get(file) for name, file in shelf["tables"].items()}),
             )
             for shelf in data["shelves"]

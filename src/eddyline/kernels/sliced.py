@@ -34,9 +34,8 @@ def _splat(builder, scalar, kind):
     return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), lanes)
 
 
-@intrinsic
-def _range_mask(typing, ids, start, low, span, masks, at):
-    """Set masks[at:at + 8] to the bits of (ids[start:start + 512] - low) <= span, unsigned."""
+def _range_code(ids, start, masks, at, add):
+    """Code for masks[at:at + 8] = bits of (ids[start:start + 512] - low) <= span, unsigned; ORed to what is there if add."""
     signature = types.void(ids, start, ids.dtype, ids.dtype, masks, at)
     vector = ir.VectorType(ir.IntType(ids.dtype.bitwidth), 64)
     bytes_each = ids.dtype.bitwidth // 8
@@ -50,10 +49,25 @@ def _range_mask(typing, ids, start, low, span, masks, at):
             place = ir.Constant(_I64, word)
             values = builder.load(builder.gep(source, [place]), align=bytes_each)
             inside = builder.icmp_unsigned("<=", builder.sub(values, lows), spans)
-            builder.store(builder.bitcast(inside, _I64), builder.gep(words, [place]), align=8)
+            bits, word_at = builder.bitcast(inside, _I64), builder.gep(words, [place])
+            if add:
+                bits = builder.or_(bits, builder.load(word_at, align=8))
+            builder.store(bits, word_at, align=8)
         return context.get_dummy_value()
 
     return signature, generate
+
+
+@intrinsic
+def _range_mask(typing, ids, start, low, span, masks, at):
+    """Set masks[at:at + 8] to the bits of ids[start:start + 512] that lie from low to low + span."""
+    return _range_code(ids, start, masks, at, add=False)
+
+
+@intrinsic
+def _add_range_mask(typing, ids, start, low, span, masks, at):
+    """Add the bits of ids[start:start + 512] that lie from low to low + span to masks[at:at + 8]."""
+    return _range_code(ids, start, masks, at, add=True)
 
 
 def _conjunction(count):
@@ -164,14 +178,16 @@ def _lowest(typing, word):
 
 
 @njit(cache=True, nogil=True)
-def range_masks(ids, stride, base, rows, lows, spans, slots, masks):
-    """One mask for each condition that is a single range of region ids.
+def range_masks(ids, stride, base, rows, lows, spans, slots, firsts, masks):
+    """One mask for each condition of few ranges of region ids.
 
     ids: region ids, one row of `stride` for each subject. base: first tuple of the block. rows, lows, spans, slots: per
-    condition. Writes masks.
+    range; the first `firsts` are the only or first ranges of their conditions, the others are added. Writes masks.
     """
-    for i in range(len(rows)):
+    for i in range(firsts):
         _range_mask(ids, rows[i] * stride + base, lows[i], spans[i], masks, slots[i] * WORDS)
+    for i in range(firsts, len(rows)):
+        _add_range_mask(ids, rows[i] * stride + base, lows[i], spans[i], masks, slots[i] * WORDS)
 
 
 @njit(cache=True, nogil=True)
@@ -246,8 +262,8 @@ def add_counts(out, at, queries, counts):
 @njit(cache=True, nogil=True)
 def _shelf_masks(shelf, stride, base, masks):
     """Masks of all conditions on the subjects of one shelf; see `run_blocks` for the fields."""
-    ids, rows, lows, spans, slots, table_rows, offsets, table_slots, tables = shelf
-    range_masks(ids, stride, base, rows, lows, spans, slots, masks)
+    ids, rows, lows, spans, slots, firsts, table_rows, offsets, table_slots, tables = shelf
+    range_masks(ids, stride, base, rows, lows, spans, slots, firsts, masks)
     table_masks(ids, stride, base, table_rows, offsets, table_slots, tables, masks)
 
 
@@ -300,7 +316,7 @@ def run_blocks(
 ):
     """All results of blocks first .. last - 1, with `masks` as scratch, zero where patterns put their hits.
 
-    shelf: ids, then rows, lows, spans, slots of the range conditions, then rows, offsets, slots and bits of the table
+    shelf: ids, then rows, lows, spans, slots of the ranges and how many come first, then rows, offsets, slots and bits of the table
     conditions. found: rows and slots of pattern hits by block, and where each block's start. derived: targets, hits, nulls
     and flags of conditions on patterns. groups: arity, first result, count and operand offset of each group, and the operands. steps: targets,
     lefts, rights, flips, emits. always: results from .. to that are all ones. keep: write each block to its own place
