@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from bench.workloads.workload import Workload
-from eddyline.execute.batch import columns_of
-from eddyline.functions.evaluate import Evaluation
 from eddyline.model.matches import Matches
 from eddyline.queryset import QuerySet
 
@@ -24,15 +21,14 @@ def counts(queries: QuerySet, batch: pa.RecordBatch) -> np.ndarray:
     return np.fromiter(found.values(), np.int64, len(found))
 
 
-def pairs(matches: Matches) -> pa.Table:
-    """All pairs of row and query, written out."""
-    return matches.pairs()
+def pairs(matches: Matches) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of row and query number, written out."""
+    return matches.pair_arrays()
 
 
 def pair_numbers(matches: Matches) -> np.ndarray:
     """All pairs as sorted numbers `row << 32 | query`."""
-    table = matches.pairs()
-    return encode(table["row"].to_numpy(), pc.cast(table["query"], pa.int64()).to_numpy())
+    return encode(*matches.pair_arrays())
 
 
 def encode(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
@@ -41,10 +37,6 @@ def encode(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
 
 
 def thread_counts(queries: QuerySet, batch: pa.RecordBatch, threads: int) -> np.ndarray:
-    """Number of matches of every query, counted block by block by the sliced executor of a set of one segment."""
-    (executor,) = queries._compiled()
-    columns, rows = columns_of(batch, queries.streams[0], executor.segment.columns)
-    evaluation = Evaluation(columns, time_zone=queries.time_zone, rows=rows)
-    found = np.zeros(len(queries), np.int64)
-    found[executor.segment.sliced.numbers] = executor.sliced.count(evaluation, rows, threads=threads)
-    return found
+    """Number of matches of every query, counted block by block."""
+    found = queries.count(batch, threads=threads)
+    return np.fromiter(found.values(), np.int64, len(found))

@@ -68,6 +68,7 @@ def test_random_statements(configuration: str, number: int) -> None:
     queries, batch, expected = block(number)
     found = QuerySet.build(queries, streams=[EVERYTHING], settings=CONFIGURATIONS[configuration])
     check(found.match(batch), expected, queries)
+    assert found.count(batch) == expected.counts()
 
 
 @pytest.mark.slow

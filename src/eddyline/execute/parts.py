@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.kernels import sliced as kernels
-from eddyline.model.masks import WORDS, Masks
+from eddyline.model.masks import BLOCK, WORDS, Masks
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 
@@ -38,12 +38,13 @@ class MaskPart:
         return rows[: kernels.query_rows(m.words, m.blocks, m.results, int(places[0]), rows)]
 
     def pairs(self) -> tuple[Integers, Integers]:
-        """Rows and query numbers of all pairs, by block, query and row."""
+        """Rows and query numbers of all pairs, by row, then by number."""
         m = self.masks
         total = int(self.counts()[1].sum())
-        rows, results = np.empty(total, np.int64), np.empty(total, np.int32)
-        kernels.all_pairs(m.words, m.blocks, m.results, rows, results)
-        return rows, m.numbers[results].astype(np.int64)
+        rows, found = np.empty(total, np.int64), np.empty(total, np.int32)
+        order, scratch = np.argsort(m.numbers).astype(np.int64), np.empty(BLOCK + 1, np.int64)
+        kernels.all_pairs(m.words, m.blocks, m.results, order, m.numbers, scratch, rows, found)
+        return rows, found
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +65,6 @@ class PairPart:
         return np.sort(self.row[self.number == number])
 
     def pairs(self) -> tuple[Integers, Integers]:
-        """Rows and query numbers of all pairs."""
-        return self.row, self.number
+        """Rows and query numbers of all pairs, by row, then by number."""
+        order = np.lexsort((self.number, self.row))
+        return self.row[order], self.number[order]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eddyline.execute.keyed import Keyed
 from eddyline.execute.parts import MaskPart, PairPart
-from eddyline.execute.sliced import Sliced
+from eddyline.execute.sliced import Counts, Sliced
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.segment import Segment
 from eddyline.model.matches import Part
@@ -26,3 +26,11 @@ class SegmentExecutor:
         if self.segment.keyed.tables:
             parts.append(PairPart(*self.keyed.match(evaluation, rows)))
         return parts
+
+    def count(self, evaluation: Evaluation, rows: int, totals: Counts, *, threads: int = 1) -> None:
+        """Add the number of matches of each query to totals[its number], without keeping the matches."""
+        if self.segment.sliced.program.results:
+            totals[self.segment.sliced.numbers] += self.sliced.count(evaluation, rows, threads=threads)
+        if self.segment.keyed.tables:
+            numbers, counts = PairPart(*self.keyed.match(evaluation, rows)).counts()
+            totals[numbers] += counts

@@ -365,18 +365,36 @@ def query_rows(out, blocks, queries, query, rows):
 
 
 @njit(cache=True, nogil=True)
-def all_pairs(out, blocks, queries, rows, numbers):
-    """All (row, query) pairs in order of block, query, row; returns how many were written."""
-    found = 0
+def all_pairs(out, blocks, queries, order, numbers, starts, rows, found):
+    """All (row, query) pairs by row, and for each row in the given order of results.
+
+    order: results in the order wanted; numbers: what to write for each result. starts: scratch of 513 places. Each block
+    is counted by row first and then filled, so that no sorting is needed. Writes rows and found; returns how many.
+    """
+    total = 0
     for block in range(blocks):
-        for query in range(queries):
-            at = (block * queries + query) * WORDS
+        starts[:] = 0
+        base = block * queries
+        for result in range(queries):
             for word in range(WORDS):
-                bits = out[at + word]
-                base = block * BLOCK + word * 64
+                bits = out[(base + result) * WORDS + word]
                 while bits != np.uint64(0):
-                    rows[found] = base + _lowest(bits)
-                    numbers[found] = query
-                    found += 1
+                    starts[word * 64 + _lowest(bits) + 1] += 1
                     bits &= bits - np.uint64(1)
-    return found
+        starts[0] = total
+        for row in range(BLOCK):
+            count = starts[row + 1]
+            for place in range(starts[row], starts[row] + count):
+                rows[place] = block * BLOCK + row
+            starts[row + 1] = starts[row] + count
+        total = starts[BLOCK]
+        for i in range(queries):
+            result = order[i]
+            for word in range(WORDS):
+                bits = out[(base + result) * WORDS + word]
+                while bits != np.uint64(0):
+                    row = word * 64 + _lowest(bits)
+                    found[starts[row]] = numbers[result]
+                    starts[row] += 1
+                    bits &= bits - np.uint64(1)
+    return total

@@ -23,7 +23,7 @@ class Part(Protocol):
         """Rows that match one query, ascending."""
 
     def pairs(self) -> tuple[Integers, Integers]:
-        """Rows and query numbers of all pairs, in any order."""
+        """Rows and query numbers of all pairs, by row, then by number."""
 
 
 class RowLists:
@@ -41,9 +41,11 @@ class RowLists:
         return self._lists[number]
 
     def pairs(self) -> tuple[Integers, Integers]:
-        """Rows and query numbers of all pairs, in any order."""
+        """Rows and query numbers of all pairs, by row, then by number."""
         numbers, counts = self.counts()
-        return np.concatenate([*self._lists, np.empty(0, np.int64)]), np.repeat(numbers, counts)
+        row, number = np.concatenate([*self._lists, np.empty(0, np.int64)]), np.repeat(numbers, counts)
+        order = np.lexsort((number, row))
+        return row[order], number[order]
 
 
 class Matches:
@@ -108,9 +110,15 @@ class Matches:
         names = pa.array(self._ids, pa.string()).take(pa.array(number))
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names)
 
+    def pair_arrays(self) -> tuple[Integers, Integers]:
+        """All pairs as two arrays, rows and query numbers, by row, then in order of registration."""
+        return self._sorted_pairs
+
     @cached_property
     def _sorted_pairs(self) -> tuple[Integers, Integers]:
         parts = [part.pairs() for part in self._parts]
+        if len(parts) == 1 and not len(self._removed):
+            return parts[0]
         row = np.concatenate([*(rows for rows, _ in parts), np.empty(0, np.int64)])
         number = np.concatenate([*(numbers for _, numbers in parts), np.empty(0, np.int64)])
         if len(self._removed):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import numpy as np
 import pyarrow as pa
 
 from eddyline.compile import Compiler
@@ -147,15 +148,29 @@ class QuerySet:
 
     def match(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> Matches:
         """Which tuples of a batch (Arrow, pandas or polars) satisfy which queries."""
-        name = self._stream(stream).name
-        executors = [e for e in self._compiled() if e.segment.stream == name]
-        used = dict.fromkeys(column for executor in executors for column in executor.segment.columns)
-        columns, rows = columns_of(batch, self._stream(stream), used)
-        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows)
+        executors, evaluation, rows = self._evaluation(batch, stream)
         parts = (
             [part for e in executors for part in e.match(evaluation, rows, threads=threads)] if rows else []
         )
         return Matches(self._book.ids, rows, parts, removed=self._book.removed)
+
+    def count(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> dict[str, int]:
+        """How many tuples of a batch match each query, zeros included; quicker than `match` where that is all one wants."""
+        executors, evaluation, rows = self._evaluation(batch, stream)
+        totals = np.zeros(self._book.size, np.int64)
+        if rows:
+            for executor in executors:
+                executor.count(evaluation, rows, totals, threads=threads)
+        counts = totals.tolist()
+        return {self._book.id(number): counts[number] for number in self._book.numbers()}
+
+    def _evaluation(self, batch: Any, stream: str | None) -> tuple[list[SegmentExecutor], Evaluation, int]:
+        """The executors of a stream and a batch's columns that they read."""
+        source = self._stream(stream)
+        executors = [e for e in self._compiled() if e.segment.stream == source.name]
+        used = dict.fromkeys(column for executor in executors for column in executor.segment.columns)
+        columns, rows = columns_of(batch, source, used)
+        return executors, Evaluation(columns, time_zone=self.time_zone, rows=rows), rows
 
     def explain(self, id: str | None = None) -> str:
         """How the set is compiled, or how one query is served."""
