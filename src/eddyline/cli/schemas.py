@@ -17,7 +17,7 @@ import typer
 
 from eddyline.cli.text_files import read_bytes, read_text
 from eddyline.errors import FileError, QueryError, SchemaError
-from eddyline.model import types as t
+from eddyline.functions.evaluate import arrow_type
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.sql.cursor import Cursor
@@ -214,32 +214,3 @@ def ddl_schema(text: str) -> pa.Schema:
     if not columns:
         raise SchemaError("the schema has no column", hint="write it as symbol STRING, price DOUBLE")
     return pa.schema([(name, arrow_type(kind)) for name, kind in columns])
-
-
-_ARROW: Final = {
-    t.BOOLEAN: pa.bool_(),
-    t.BYTE: pa.int8(),
-    t.SHORT: pa.int16(),
-    t.INT: pa.int32(),
-    t.LONG: pa.int64(),
-    t.FLOAT: pa.float32(),
-    t.DOUBLE: pa.float64(),
-    t.STRING: pa.string(),
-    t.BINARY: pa.binary(),
-    t.DATE: pa.date32(),
-    t.TIMESTAMP: pa.timestamp("us", "UTC"),
-    t.TIMESTAMP_NTZ: pa.timestamp("us"),
-}
-
-
-def arrow_type(kind: t.DataType) -> pa.DataType:
-    """The Arrow type that holds values of a type of DDL text."""
-    if isinstance(kind, t.DecimalType):
-        return pa.decimal128(kind.precision, kind.scale)
-    if isinstance(kind, t.ArrayType):
-        return pa.list_(arrow_type(kind.element))
-    if isinstance(kind, t.MapType):
-        return pa.map_(arrow_type(kind.key), arrow_type(kind.value))
-    if isinstance(kind, t.StructType):
-        return pa.struct([(name, arrow_type(inner)) for name, inner in kind.fields])
-    return _ARROW[kind]

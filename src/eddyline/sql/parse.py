@@ -22,8 +22,9 @@ from eddyline.errors import QueryError, Span
 from eddyline.model import types as t
 from eddyline.sql import literals, refused
 from eddyline.sql import syntax as s
-from eddyline.sql.cursor import HINTS, Cursor
+from eddyline.sql.cursor import HINTS
 from eddyline.sql.datatypes import data_type
+from eddyline.sql.parse_literals import LiteralParser
 from eddyline.sql.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD, Token
 
 _COMPARISONS: Final = {
@@ -44,7 +45,7 @@ _PREDICATES: Final = frozenset({"BETWEEN", "IN", "LIKE", "ILIKE", "RLIKE", "REGE
 _CLAUSE_WORDS: Final = frozenset({"FROM", "WHERE", "AND", "OR", "AS", "THEN", "WHEN", "ELSE", "END", "ON"})
 
 
-class ExpressionParser(Cursor):
+class ExpressionParser(LiteralParser):
     """Parses expressions; one method a level of precedence."""
 
     def expression(self) -> s.Node:
@@ -132,7 +133,7 @@ class ExpressionParser(Cursor):
             token = self.peek
             if token.kind not in (STRING, RAW_STRING):
                 self.fail("ESCAPE wants one character in quotes")
-            escape = self._string()
+            escape = self.string()
             if len(escape) != 1:
                 self.fail("ESCAPE wants exactly one character", token=token)
         return s.Pattern(
@@ -217,16 +218,16 @@ class ExpressionParser(Cursor):
         if token.kind == WORD:
             return self._word(token)
         if token.kind in (STRING, RAW_STRING):
-            text = self._string()
+            text = self.string()
             return s.Constant(Span(token.start, self.previous.end), text, t.STRING)
         if token.kind == NUMBER or token.text == "-":
-            return self._number()
+            return self.number()
         if token.kind == QUOTED:
             self.advance()
             return s.Name(token.span, (token.text,))
         if token.kind == HEX:
             self.advance()
-            return self._literal(token, lambda: (literals.hexadecimal(token.text), t.BINARY))
+            return self.literal(token, lambda: (literals.hexadecimal(token.text), t.BINARY))
         if self.take_symbol("("):
             return self._parenthesis(token)
         self._unexpected(token)
@@ -247,37 +248,6 @@ class ExpressionParser(Cursor):
         self.expect_symbol(")", "the parenthesis is never closed", place=opening)
         return node
 
-    def _number(self) -> s.Node:
-        negative = self.take_symbol("-")
-        first = self.previous if negative else self.peek
-        token = self.advance()
-        return self._literal(token, lambda: literals.number(token.text, negative), first)
-
-    def _literal(
-        self, token: Token, read: Callable[[], tuple[object, t.DataType]], first: Token | None = None
-    ) -> s.Node:
-        try:
-            value, kind = read()
-        except literals.BadLiteral as error:
-            self.fail(str(error), token=token)
-        return s.Constant(Span((first or token).start, token.end), value, kind)
-
-    def _string(self) -> str:
-        """One or several adjacent string literals; two that touch had a doubled quote between them."""
-        parts: list[str] = []
-        before: Token | None = None
-        while self.peek.kind in (STRING, RAW_STRING):
-            token = self.advance()
-            source = self.source(token)
-            if token.kind == RAW_STRING:
-                parts.append(source[2:-1])
-            else:
-                if before is not None and before.end == token.start and self.sql[before.end - 1] == source[0]:
-                    parts.append(source[0])
-                parts.append(literals.unescape(source[1:-1]))
-            before = token
-        return literals.join_surrogates("".join(parts))
-
     def _word(self, token: Token) -> s.Node:
         following = self.ahead(1)
         word = token.text
@@ -290,10 +260,10 @@ class ExpressionParser(Cursor):
         if word == "INTERVAL" and (
             following.kind in (STRING, RAW_STRING, NUMBER) or following.text in ("-", "+")
         ):
-            return self._interval()
+            return self.interval()
         if word in _TIMED and following.kind in (STRING, RAW_STRING):
             self.advance()
-            text = self._string()
+            text = self.string()
             return s.Timed(Span(token.start, self.previous.end), word, text)
         if following.text == "(" and following.kind == "symbol":
             return self._call(token)
@@ -315,45 +285,6 @@ class ExpressionParser(Cursor):
         otherwise = self.expression() if self.take_word("ELSE") else None
         self.expect_word("END", "CASE is never closed by END", place=start)
         return s.Case(Span(start.start, self.previous.end), operand, tuple(branches), otherwise)
-
-    def _interval(self) -> s.Node:
-        start = self.advance()
-        parts: list[tuple[str, str]] = []
-        amount: tuple[int, t.DataType, bool] | None = None
-        try:
-            while self.peek.kind in (STRING, RAW_STRING, NUMBER) or (
-                self.peek.text in ("-", "+") and not parts
-            ):
-                text = self._interval_value()
-                unit = literals.unit(self.peek.text) if self.peek.kind == WORD else None
-                if unit is None:
-                    parts += self._units_in_text(text)
-                    continue
-                self.advance()
-                if self.take_word("TO"):
-                    last = literals.unit(self.advance().text) or ""
-                    amount = literals.interval_range(text, unit, last)
-                    break
-                parts.append((text, unit))
-            value, kind, days_only = amount or literals.interval(parts)
-        except literals.BadLiteral as error:
-            self.fail(str(error), token=start)
-        return s.Interval(Span(start.start, self.previous.end), value, kind, days_only)
-
-    def _interval_value(self) -> str:
-        if self.peek.kind in (STRING, RAW_STRING):
-            return self._string()
-        sign = self.advance().text if self.peek.text in ("-", "+") else ""
-        inner = self._string() if self.peek.kind in (STRING, RAW_STRING) else self.advance().text
-        return inner if sign != "-" else inner[1:] if inner.startswith("-") else f"-{inner}"
-
-    def _units_in_text(self, text: str) -> list[tuple[str, str]]:
-        """INTERVAL '1 day 2 hours': values and units inside the string."""
-        words = text.lower().removeprefix("interval").split()
-        units = [literals.unit(word) for word in words[1::2]]
-        if not words or len(words) % 2 or None in units:
-            raise literals.BadLiteral("an interval wants a unit, such as INTERVAL 5 MINUTES")
-        return [(value, unit) for value, unit in zip(words[0::2], units, strict=True) if unit is not None]
 
     def _call(self, name: Token) -> s.Node:
         self.advance()
