@@ -21,8 +21,11 @@ from eddyline.kernels import locate as kernels
 from eddyline.model import types as t
 
 Ids = npt.NDArray[np.unsignedinteger[Any]]
+Starts = npt.NDArray[np.int64]
 TABLE_LIMIT: Final = 1 << 16
 CELLS_A_CONSTANT: Final = 4
+_NO_CELLS: Final[Starts] = np.empty(0, np.int64)
+SCAN_LIMIT: Final = 16  # comparisons a value from which binary search is quicker
 FEW_VALUES: Final = (
     200  # below, a look-up in Python is quicker than Arrow, which hashes the constants for every call
 )
@@ -118,35 +121,57 @@ class _Integers:
 
 
 class _Floats:
-    """Floats and doubles, by a grid over the constants."""
+    """Floats and doubles: by cells of equal width, or of equal numbers of doubles, whichever leave less to scan."""
 
     def __init__(self, cutting: Cutting) -> None:
         self._kind, self._null, self._nan = cutting.subject.type, cutting.null, cutting.nan
         self._constants = np.asarray(cutting.constants)
-        finite = self._constants[np.isfinite(self._constants)]
-        low, high = (finite[0], finite[-1]) if len(finite) else (0.0, 0.0)
         cells = CELLS_A_CONSTANT * len(self._constants)
-        with np.errstate(all="ignore"):  # infinite constants and ranges are sorted out below
-            self._prepare_grid(float(low), float(high), cells)
+        self._low, self._scale, starts = self._by_width(cells)
+        self._first, self._shift, other = self._by_numbers(cells)
+        self._by_bits = _scanned(other) < _scanned(starts)
+        self._starts = other if self._by_bits else starts
+        self._searches = _scanned(self._starts) > SCAN_LIMIT * len(self._constants)
 
-    def _prepare_grid(self, low: float, high: float, cells: int) -> None:
+    def _by_width(self, cells: int) -> tuple[float, float, Starts]:
+        low, high = float(self._constants[0]), float(self._constants[-1])
         width = high - low
-        self._low = low
-        self._scale = cells / width if 0 < width < np.inf and np.isfinite(cells / width) else 0.0
-        place = np.clip((self._constants - low) * self._scale, 0, cells)
-        place = np.where(np.isnan(place), 0, place).astype(np.int64)
-        place = np.where(self._constants == -np.inf, 0, np.where(self._constants == np.inf, cells, place))
-        self._starts = np.searchsorted(place, np.arange(cells + 1), "left").astype(np.int64)
-        self._grid = bool(self._scale) and int(np.bincount(place).max()) <= 64
+        if not (0 < width < np.inf) or np.isinf(cells / width):
+            return low, 0.0, _NO_CELLS
+        scale = cells / width
+        return low, scale, _cell_starts(((self._constants - low) * scale).astype(np.int64), cells)
+
+    def _by_numbers(self, cells: int) -> tuple[int, int, Starts]:
+        first, last = kernels.order(self._constants[0]), kernels.order(self._constants[-1])
+        if last - first >= 2**62:
+            return first, 0, _NO_CELLS
+        shift = max(0, (last - first).bit_length() - cells.bit_length())
+        places = [(kernels.order(constant) - first) >> shift for constant in self._constants]
+        return first, shift, _cell_starts(np.array(places, np.int64), places[-1] + 1)
 
     def locate(self, values: pa.Array, ids: Ids) -> None:
         plain = plain_values(values, self._kind)
-        if self._grid:
-            kernels.by_grid(plain, self._constants, self._low, self._scale, self._starts, self._nan, ids)
-        else:
+        if self._searches:
             kernels.by_search(plain, self._constants, ids)
             ids[np.isnan(plain)] = self._nan
+        elif self._by_bits:
+            kernels.by_bits(plain, self._constants, self._first, self._shift, self._starts, self._nan, ids)
+        else:
+            kernels.by_grid(plain, self._constants, self._low, self._scale, self._starts, self._nan, ids)
         _mark_nulls(values, self._null, ids)
+
+
+def _cell_starts(places: npt.NDArray[np.int64], cells: int) -> Starts:
+    """For each cell the number of constants in the cells before it; one more cell at the end."""
+    return np.searchsorted(places, np.arange(cells + 1), "left").astype(np.int64)
+
+
+def _scanned(starts: Starts) -> float:
+    """Comparisons for one look-up of each constant, were values spread as the constants are."""
+    if not len(starts):
+        return np.inf
+    sizes = np.diff(np.append(starts, starts[-1]))
+    return float((sizes * sizes).sum())
 
 
 class _Points:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 
 @njit(cache=True, nogil=True)
@@ -46,6 +48,48 @@ def by_grid(values, constants, low, scale, starts, nan, ids):
             continue
         cell = (np.float64(value) - low) * scale
         at = starts[np.int64(min(max(cell, 0.0), np.float64(last)))]
+        while at < count and constants[at] < value:
+            at += 1
+        hit = at < count and constants[min(at, count - 1)] == value
+        ids[i] = 2 * at + (1 if hit else 0)
+
+
+@intrinsic
+def _order(typing, value):
+    """A double's bits as an integer that orders as doubles do."""
+    signature = types.int64(types.float64)
+
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        bits = builder.bitcast(arguments[0], word)
+        sign = builder.ashr(bits, ir.Constant(word, 63))
+        return builder.xor(bits, builder.lshr(sign, ir.Constant(word, 1)))
+
+    return signature, generate
+
+
+@njit(cache=True, nogil=True)
+def order(value):
+    """The place of a double among all doubles, -0.0 being 0.0."""
+    return _order(np.float64(value) + 0.0)
+
+
+@njit(cache=True, nogil=True)
+def by_bits(values, constants, low, shift, starts, nan, ids):
+    """As `by_grid`, with cells of equal numbers of doubles: small near zero, as constants of very different size are.
+
+    The cell of a value is (order(value) - low) >> shift, clipped.
+    """
+    last = len(starts) - 1
+    high = low + (np.int64(last) << shift)
+    count = len(constants)
+    for i in range(len(values)):
+        value = values[i]
+        if value != value:
+            ids[i] = nan
+            continue
+        place = min(max(_order(np.float64(value) + 0.0), low), high)
+        at = starts[(place - low) >> shift]
         while at < count and constants[at] < value:
             at += 1
         hit = at < count and constants[min(at, count - 1)] == value
