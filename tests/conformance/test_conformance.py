@@ -87,6 +87,27 @@ def test_batch_sizes(rows: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("number", range(3))
+def test_rows_outside_of_every_query_are_left_out(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries that all ask about one column: with the pre-filter for the smallest batches the matches stay the same."""
+    monkeypatch.setattr("eddyline.execute.sliced.MIN_ROWS", 1)
+    name, value = (("i64", "5"), ("f64", "1"), ("s1", "'a'"))[number]
+    queries, batch, _ = block(number)
+    narrowed = {id: _with(sql, f"{name} > {value}") for id, sql in list(queries.items())[:120]}
+    narrowed = {id: sql for id, sql in narrowed.items() if binds(sql)}
+    found = QuerySet.build(narrowed, streams=[EVERYTHING], settings=CONFIGURATIONS["sliced"])
+    expected = reference.match(narrowed, batch, streams=[EVERYTHING])
+    check(found.match(batch), expected, narrowed)
+    assert found.count(batch) == expected.counts()
+
+
+def _with(sql: str, condition: str) -> str:
+    """A query with one more condition in front of its own."""
+    place = sql.upper().index("WHERE") + len("WHERE")
+    return f"{sql[:place]} {condition} AND ({sql[place:]})"
+
+
+@pytest.mark.slow
 def test_adding_and_removing_changes_nothing_else() -> None:
     queries, batch, expected = block(1)
     queryset = QuerySet.build({}, streams=[EVERYTHING])

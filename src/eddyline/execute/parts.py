@@ -35,7 +35,7 @@ class MaskPart:
         if not len(places):
             return np.empty(0, np.int64)
         rows = np.empty(m.rows, np.int64)
-        return rows[: kernels.query_rows(m.words, m.blocks, m.results, int(places[0]), rows)]
+        return self._of_batch(rows[: kernels.query_rows(m.words, m.blocks, m.results, int(places[0]), rows)])
 
     def pairs(self) -> tuple[Integers, Integers]:
         """Rows and query numbers of all pairs, by row, then by number."""
@@ -44,7 +44,11 @@ class MaskPart:
         rows, found = np.empty(total, np.int64), np.empty(total, np.int32)
         order, scratch = np.argsort(m.numbers).astype(np.int64), np.empty(BLOCK + 1, np.int64)
         kernels.all_pairs(m.words, m.blocks, m.results, order, m.numbers, scratch, rows, found)
-        return rows, found
+        return self._of_batch(rows), found
+
+    def _of_batch(self, rows: Integers) -> Integers:
+        """Rows of the batch for rows among those that were looked at."""
+        return rows if self.masks.selected is None else self.masks.selected[rows]
 
 
 @dataclass(frozen=True, slots=True)

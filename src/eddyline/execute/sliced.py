@@ -9,18 +9,24 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from eddyline.execute.locate import Locator, locator
 from eddyline.execute.patterns import Patterns
 from eddyline.execute.pool import BufferPool
 from eddyline.functions.evaluate import Evaluation
+from eddyline.index.hull import Hull
 from eddyline.index.patterns import build_patterns
 from eddyline.index.sliced import WIDTHS, Shelf, SlicedIndex
 from eddyline.kernels import sliced as kernels
+from eddyline.model.expression import Expression
 from eddyline.model.masks import BLOCK, WORDS, Masks
 
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
+MIN_ROWS: Final = 2_048  # smaller batches are not worth a look at hulls
+SAMPLE: Final = 256
+LARGEST_SHARE: Final = 0.6
 _NO_COUNTS: Final = np.empty(0, np.int64)
 
 
@@ -35,6 +41,7 @@ class Located:
     blocks: int
     ids: list[npt.NDArray[Any]]
     hits: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
+    selected: npt.NDArray[np.int64] | None = None
 
 
 class Sliced:
@@ -62,7 +69,7 @@ class Sliced:
         self._in_threads(
             located.blocks, threads, lambda a, b: self._run(located, a, b, out, True, _NO_COUNTS)
         )
-        return Masks(rows, results, self.index.numbers, out)
+        return Masks(located.rows, results, self.index.numbers, out, located.selected)
 
     def count(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> Counts:
         """How many tuples of a batch match each result; each block is counted while it is in cache."""
@@ -81,30 +88,63 @@ class Sliced:
     def blocks(self, evaluation: Evaluation, rows: int) -> Iterator[Masks]:
         """The results block by block, in one buffer that is used again: consume each before the next."""
         located = self.locate(evaluation, rows)
-        results = self.index.program.results
+        results, selected = self.index.program.results, located.selected
         out = np.empty(results * WORDS, np.uint64)
-        for block in range(located.blocks):
-            self._run(located, block, block + 1, out, False, _NO_COUNTS)
-            yield Masks(min(BLOCK, rows - block * BLOCK), results, self.index.numbers, out)
+        for first in range(0, located.rows, BLOCK):
+            last = min(first + BLOCK, located.rows)
+            self._run(located, first // BLOCK, first // BLOCK + 1, out, False, _NO_COUNTS)
+            rows_of = np.arange(first, last) if selected is None else selected[first:last]
+            yield Masks(last - first, results, self.index.numbers, out, rows_of)
 
     def locate(self, evaluation: Evaluation, rows: int) -> Located:
-        """Region ids of all subjects."""
+        """Region ids of all subjects, for those rows alone that a hull leaves if these are few enough."""
+        selected = self._survivors(evaluation, rows)
+        places = None if selected is None else pa.array(selected)
+        rows = rows if selected is None else len(selected)
+
+        def values(subject: Expression) -> pa.Array:
+            found = evaluation.values(subject)
+            return found if places is None else found.take(places)
+
         blocks = -(-rows // BLOCK)
         arrays = []
         for shelf, width in zip(self.index.shelves, WIDTHS, strict=True):
             ids = np.empty((len(shelf.subjects), blocks * BLOCK), width)
             ids[:, rows:] = 0
             for row, subject in enumerate(shelf.subjects):
-                values = evaluation.values(self.index.cuttings[subject].subject)
-                self._locators[subject].locate(values, ids[row, :rows])
+                self._locators[subject].locate(values(self.index.cuttings[subject].subject), ids[row, :rows])
             arrays.append(ids)
-        return Located(rows, blocks, arrays, self._hits(evaluation, blocks))
+        return Located(rows, blocks, arrays, self._hits(values, blocks), selected)
 
-    def _hits(self, evaluation: Evaluation, blocks: int) -> tuple[Any, Any, Any]:
+    def _survivors(self, evaluation: Evaluation, rows: int) -> npt.NDArray[np.int64] | None:
+        """Rows that lie in the tightest hull; None where there is none, or where it leaves most rows.
+
+        Which hull is tightest is asked of a few rows first. Measured: leaving rows out pays while fewer than about 60%
+        remain.
+        """
+        if not self.index.hulls or rows < MIN_ROWS:
+            return None
+        step = max(1, rows // SAMPLE)
+        shares = [self._alive(hull, evaluation, slice(0, rows, step)).mean() for hull in self.index.hulls]
+        best = int(np.argmin(shares))
+        if shares[best] > LARGEST_SHARE:
+            return None
+        return np.flatnonzero(self._alive(self.index.hulls[best], evaluation, slice(0, rows)))
+
+    def _alive(self, hull: Hull, evaluation: Evaluation, rows: slice) -> npt.NDArray[np.uint8]:
+        cutting = self.index.cuttings[hull.subject]
+        values = evaluation.values(cutting.subject)
+        if rows.step is not None:
+            values = values.take(pa.array(np.arange(rows.start, rows.stop, rows.step)))
+        ids = np.empty(len(values), cutting.id_type)
+        self._locators[hull.subject].locate(values, ids)
+        return hull.alive[ids]
+
+    def _hits(self, values: Callable[[Expression], pa.Array], blocks: int) -> tuple[Any, Any, Any]:
         """All hits of all patterns, by block."""
         rows, slots = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for group, patterns in zip(self.index.patterns, self._patterns, strict=True):
-            row, number = patterns.find(evaluation.values(group.text))
+            row, number = patterns.find(values(group.text))
             rows.append(row)
             slots.append(group.slots[number])
         row, slot = np.concatenate(rows), np.concatenate(slots)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.index.cutting import Cutting, cut
+from eddyline.index.hull import Hull, build_hulls
 from eddyline.index.pattern_groups import Derived, PatternGroup, group_patterns
 from eddyline.index.program import Program, build_program
 from eddyline.model.expression import Expression
@@ -60,6 +61,7 @@ class SlicedIndex:
     shelves: tuple[Shelf, ...]
     patterns: tuple[PatternGroup, ...]
     derived: Derived
+    hulls: tuple[Hull, ...]
     conditions: int
     program: Program
     numbers: npt.NDArray[np.int32]
@@ -94,7 +96,8 @@ def build_sliced(predicates: Sequence[Predicate], numbers: Sequence[int]) -> Sli
     shelves = tuple([_shelve(width, cuttings, list(by_subject.values()), slots) for width in WIDTHS])
     program = build_program(predicates, slots, used)
     order = np.asarray(numbers, np.int32)[program.order]
-    return SlicedIndex(cuttings, shelves, patterns, derived, len(slots), program, order)
+    hulls = build_hulls(predicates, cuttings)
+    return SlicedIndex(cuttings, shelves, patterns, derived, hulls, len(slots), program, order)
 
 
 def _shelve(

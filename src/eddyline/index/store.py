@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from eddyline.errors import FileError
 from eddyline.index.cutting import Cutting
+from eddyline.index.hull import Hull
 from eddyline.index.keyed import KeyedIndex, KeyedTable
 from eddyline.index.pattern_groups import Derived, PatternGroup
 from eddyline.index.program import Conjunctions, Program, Steps
@@ -126,6 +127,7 @@ def _pack_sliced(index: SlicedIndex, put: Any) -> Any:
             [[encode_expression(call) for call in group.calls], put(group.slots)] for group in index.patterns
         ],
         "derived": _pack_arrays(index.derived, _DERIVED, put),
+        "hulls": [[hull.subject, put(hull.alive)] for hull in index.hulls],
         "conditions": index.conditions,
         "slots": program.slots,
         "steps": _pack_arrays(program.steps, _STEPS, put),
@@ -158,7 +160,8 @@ def _unpack_sliced(data: Any, get: Any) -> SlicedIndex:
     patterns = tuple([PatternGroup(_calls(calls), get(slots)) for calls, slots in data["patterns"]])
     derived = Derived(**{name: get(file) for name, file in data["derived"].items()})
     numbers = get(data["numbers"])
-    return SlicedIndex(cuttings, shelves, patterns, derived, data["conditions"], program, numbers)
+    hulls = tuple([Hull(subject, get(alive)) for subject, alive in data["hulls"]])
+    return SlicedIndex(cuttings, shelves, patterns, derived, hulls, data["conditions"], program, numbers)
 
 
 def _calls(data: list[Any]) -> tuple[Call, ...]:
