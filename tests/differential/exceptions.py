@@ -24,7 +24,6 @@ NARROWER = (
     "cannot take string and interval",
     "and interval year to month",
     "and interval day to second",
-    "IS UNKNOWN wants a condition",
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.errors import SchemaError
-from eddyline.functions.coercion import common_type
+from eddyline.functions.coercion import DECIMAL_OF, wider_decimal
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
 
@@ -56,15 +56,28 @@ def _arrow(batch: Any) -> pa.RecordBatch | pa.Table:
 
 
 def _check(stream: Stream, name: str, arrow: pa.DataType) -> None:
-    """Only the declared type, or one that it holds without loss."""
     declared, found = stream.types.get(name), spark_type(arrow)
-    if declared == found or found == t.VOID:
-        return
-    widened = (
-        None if declared is None or found is None else common_type(declared, found, promote_strings=False)
-    )
-    if declared is not None and widened == declared and not (found == t.LONG and declared == t.DOUBLE):
-        return
-    raise SchemaError(
-        f'column "{name}" of the batch for stream "{stream.name}" has the type {arrow}, but {declared} is declared'
-    )
+    if declared is None or found is None or not _fits(found, declared):
+        raise SchemaError(
+            f'column "{name}" of the batch for stream "{stream.name}" has the type {arrow}, but '
+            f"{declared or stream.schema.field(name).type} is declared",
+            hint="cast the column, or declare the stream with the type that it has",
+        )
+
+
+def _fits(found: t.DataType, declared: t.DataType) -> bool:
+    """Whether every value of a type is a value of the declared one: the same type, or a widening without loss.
+
+    >>> _fits(t.INT, t.LONG), _fits(t.INT, t.DOUBLE), _fits(t.LONG, t.DOUBLE), _fits(t.DATE, t.TIMESTAMP)
+    (True, True, False, False)
+    """
+    if found in (declared, t.VOID):
+        return True
+    if t.is_integral(found):
+        if isinstance(declared, t.DecimalType):
+            return declared.precision - declared.scale >= DECIMAL_OF[found].precision
+        exact = {t.FLOAT: t.SHORT, t.DOUBLE: t.INT}.get(declared, declared)  # widest integers that these hold
+        return exact in t.INTEGRAL and t.INTEGRAL.index(found) <= t.INTEGRAL.index(exact)
+    if isinstance(found, t.DecimalType) and isinstance(declared, t.DecimalType):
+        return wider_decimal(found, declared) == declared
+    return found == t.FLOAT and declared == t.DOUBLE

@@ -349,7 +349,7 @@ _OTHER_OPERATORS: Final[dict[str, Callable[[tuple[Expression, ...], Context], Ex
     "in": lambda a, c: comparison.member(a[0], a[1:]),
     "rlike": lambda a, c: table.rlike(a[0], a[1], c),
     "is_null": lambda a, c: Call("is_null", a, t.BOOLEAN),
-    "is_unknown": lambda a, c: Call("is_null", (comparison.condition(a[0], "IS UNKNOWN"),), t.BOOLEAN),
+    "is_unknown": lambda a, c: Call("is_null", a, t.BOOLEAN),
     "is_true": _is(comparison.TRUE),
     "is_false": _is(comparison.FALSE),
 }
