@@ -55,6 +55,8 @@ BARS: Final = (
     Bar("alerts", "bytes", "SQL texts", ours=200, at_least=100_000),
     Bar("alerts", "single", "sqlite", ours=20_000, at_least=10_000),
     Bar("alerts", "start", "polars", ours=15, at_least=100_000),
+    Bar("alerts", "start", "saving", ours=2),
+    Bar("alerts", "seconds", "one add", ours=10),
     Bar("any", "start", "first process", ours=1.5),
     Bar("boolean", "marginal", "polars", ratio=6, at_least=10_000),
     Bar("boolean", "call", "polars", ratio=30, at_least=10_000),
@@ -66,6 +68,10 @@ BARS: Final = (
     Bar("equality", "call", "", ratio=4, at_least=100_000),
     Bar("equality dictionary", "call", "", ratio=15, at_least=100_000),
     Bar("sigma", "call", "duckdb", ratio=100, at_least=3_000),
+    Bar("registry import", "seconds", "", ours=20, at_least=100_000),
+    Bar("registry list", "seconds", "", ours=5, at_least=100_000),
+    Bar("registry search", "seconds", "", ours=3, at_least=100_000),
+    Bar("registry export", "seconds", "", ours=5, at_least=100_000),
 )
 
 

@@ -1,4 +1,4 @@
-"""How long it takes until the first match: of a large set of texts, and of a process that was never warmed up."""
+"""How long it takes until the first match: of many texts, of a saved set, of one that grew, and of a fresh process."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from bench.peers import polars
 from bench.record import Record
 from bench.workloads import alerts, paper
 from bench.workloads.workload import Workload
+from eddyline.queryset import QuerySet
 
 FIRST = 1_000
 
@@ -40,6 +42,43 @@ def from_text(workload: Workload) -> Record:
     equal = np.array_equal(*found)
     return Record(
         workload.name, workload.queries, FIRST, "start", seconds, "polars", peer, peer / seconds, equal
+    )
+
+
+def saved(workload: Workload, queryset: QuerySet) -> Record:
+    """Seconds from a saved set to the matches of a first batch; the peer is what saving it takes."""
+    batch = workload.batch(FIRST)
+    wanted = ours.pair_numbers(queryset.match(batch))
+    found: list[np.ndarray] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "set"
+        saving = measure.once(lambda: queryset.save(path))
+        loading = measure.once(lambda: found.append(ours.pair_numbers(QuerySet.load(path).match(batch))))
+    equal = np.array_equal(found[0], wanted)
+    return Record(
+        workload.name, workload.queries, FIRST, "start", loading, "saving", saving, saving / loading, equal
+    )
+
+
+def one_by_one(workload: Workload, base: Workload) -> Record:
+    """Seconds to add queries to a compiled set by a call each, texts read; the peer adds them by one call."""
+    batch = base.batch(FIRST)
+    start = ours.build(base)
+    start.match(batch)
+    texts = {f"added {id}": text for id, text in workload.texts.items()}
+    grown: list[QuerySet] = []
+
+    def singly() -> None:
+        queryset = start
+        for id, text in texts.items():
+            queryset = queryset.add({id: text})
+        grown.append(queryset)
+
+    seconds, peer = measure.once(singly), measure.once(lambda: grown.append(start.add(texts)))
+    one, other = (ours.pair_numbers(queryset.match(batch)) for queryset in grown)
+    equal = np.array_equal(one, other)
+    return Record(
+        workload.name, workload.queries, 0, "seconds", seconds, "one add", peer, peer / seconds, equal
     )
 
 

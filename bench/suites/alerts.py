@@ -46,6 +46,8 @@ def run(setting: Setting) -> Iterator[Record]:
             base = joined
         else:
             yield _growth(workload, queryset, base, setting, joined.equal)
+        if queries == setting.sizes(10_000, 100_000, 1_000_000)[-1]:
+            yield starting.saved(workload, queryset)
         del queryset
     smallest = setting.sizes(10_000)[0]
     for workload in (alerts.workload(smallest, shape="or"), alerts.workload(smallest, columns=30)):
@@ -53,6 +55,7 @@ def run(setting: Setting) -> Iterator[Record]:
     many = alerts.workload(setting.sizes(10_000, 100_000)[-1])
     yield footprint.bytes_a_query(many, equal[many.queries])
     yield starting.from_text(many)
+    yield starting.one_by_one(many, alerts.workload(smallest))
     yield starting.second_process()
 
 

@@ -6,59 +6,18 @@ executor, many small segments, other batch sizes, other threads.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from eddyline import reference
-from eddyline.config import IndexSettings
-from eddyline.errors import QueryError
-from eddyline.model.catalog import Stream
-from eddyline.model.matches import Matches
-from eddyline.model.query import Query
 from eddyline.queryset import QuerySet
-from eddyline.sql import bind
-from eddyline.testing.queries import statement
-from eddyline.testing.rows import SCHEMA, nasty_rows
-from eddyline.testing.text import statement_text
+from eddyline.testing.rows import EVERYTHING
+from tests.conformance.matrix import CONFIGURATIONS, ROWS, binds, block, built, check, conjunctions, judged
 
-EVERYTHING = Stream("everything", SCHEMA)
-BLOCK = 250
-ROWS = 60
-CONFIGURATIONS = {
-    "auto": IndexSettings(),
-    "sliced": IndexSettings(executor="sliced"),
-    "keyed": IndexSettings(executor="keyed"),
-    "segments": IndexSettings(executor="keyed", segment_size=7),
-}
-
-
-@cache
-def block(number: int) -> tuple[dict[str, str], pa.RecordBatch, Matches]:
-    texts = {
-        str(seed): statement_text(statement(seed)) for seed in range(number * BLOCK, (number + 1) * BLOCK)
-    }
-    queries = {id: sql for id, sql in texts.items() if binds(sql)}
-    batch = nasty_rows(number, ROWS)
-    return queries, batch, reference.match(queries, batch, streams=[EVERYTHING])
-
-
-def binds(sql: str) -> bool:
-    try:
-        bind(Query("q", sql), [EVERYTHING])
-    except QueryError:
-        return False
-    return True
-
-
-def check(found: Matches, expected: Matches, queries: dict[str, str]) -> None:
-    wrong = [sql for id, sql in queries.items() if found.rows(id).tolist() != expected.rows(id).tolist()]
-    assert not wrong, f"{len(wrong)} of {len(queries)} differ, such as {min(wrong, key=len)}"
-    assert found.pairs() == expected.pairs()
-    assert found.counts() == expected.counts()
-    assert found.query_lists() == expected.query_lists()
+SIZES = (0, 1, 64, 65, 511, 512, 513, 2500)
+SOME = 50
+SERVED_ROW_BY_ROW = {"auto", "rowwise", "auto in segments", "rowwise in segments"}
 
 
 @pytest.mark.slow
@@ -66,24 +25,42 @@ def check(found: Matches, expected: Matches, queries: dict[str, str]) -> None:
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_random_statements(configuration: str, number: int) -> None:
     queries, batch, expected = block(number)
-    found = QuerySet.build(queries, streams=[EVERYTHING], settings=CONFIGURATIONS[configuration])
+    found = built(queries, configuration)
     check(found.match(batch), expected, queries)
     assert found.count(batch) == expected.counts()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [0, 1, 511, 512, 513, 1100])
-def test_batch_sizes(rows: int) -> None:
-    """A row's matches do not depend on the batch it comes in."""
-    queries, batch, expected = block(0)
-    repeated = pa.concat_batches([batch] * (rows // ROWS + 1)).slice(0, rows)
-    for settings in CONFIGURATIONS.values():
-        queryset = QuerySet.build(queries, streams=[EVERYTHING], settings=settings)
-        for threads in (1, 3):
-            found = queryset.match(repeated, threads=threads)
-            for id in queries:
-                wanted = np.isin(np.arange(rows) % ROWS, expected.rows(id))
-                assert found.rows(id).tolist() == np.flatnonzero(wanted).tolist(), queries[id]
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_random_conjunctions(configuration: str, number: int) -> None:
+    queries, batch, expected = conjunctions(number)
+    found = built(queries, configuration)
+    check(found.match(batch), expected, queries)
+    assert found.count(batch) == expected.counts()
+    assert ("row by row" in found.explain()) == (configuration in SERVED_ROW_BY_ROW)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("source", [block, conjunctions])
+def test_batch_sizes(source, configuration: str) -> None:
+    """A row's matches do not depend on the batch it comes in, nor on the number of threads."""
+    queries, batch, expected = source(0)
+    queries = dict(list(queries.items())[:SOME])
+    queryset = built(queries, configuration)
+    of_row = np.zeros((ROWS, len(queries)), np.bool_)
+    for place, id in enumerate(queries):
+        of_row[expected.rows(id), place] = True
+    for rows in SIZES:
+        repeated = pa.concat_batches([batch] * (rows // ROWS + 1)).slice(0, rows)
+        wanted = np.argwhere(of_row[np.arange(rows) % ROWS])
+        row, number = queryset.match(repeated).pair_arrays()
+        assert np.array_equal(np.column_stack([row, number]), wanted), f"{rows} rows"
+        row, number = queryset.match(repeated, threads=3).pair_arrays()
+        assert np.array_equal(np.column_stack([row, number]), wanted), f"{rows} rows in threads"
+        counts = queryset.count(repeated, threads=2)
+        assert list(counts.values()) == np.bincount(wanted[:, 1], minlength=len(queries)).tolist()
 
 
 @pytest.mark.slow
@@ -95,10 +72,12 @@ def test_rows_outside_of_every_query_are_left_out(number: int, monkeypatch: pyte
     queries, batch, _ = block(number)
     narrowed = {id: _with(sql, f"{name} > {value}") for id, sql in list(queries.items())[:120]}
     narrowed = {id: sql for id, sql in narrowed.items() if binds(sql)}
-    found = QuerySet.build(narrowed, streams=[EVERYTHING], settings=CONFIGURATIONS["sliced"])
     expected = reference.match(narrowed, batch, streams=[EVERYTHING])
-    check(found.match(batch), expected, narrowed)
-    assert found.count(batch) == expected.counts()
+    for configuration in ("sliced", "sliced, no pre-filter", "rowwise"):
+        found = built(narrowed, configuration)
+        check(found.match(batch), expected, narrowed)
+        assert found.count(batch) == expected.counts()
+        assert ("may be left out" in found.explain()) == (configuration != "sliced, no pre-filter")
 
 
 def _with(sql: str, condition: str) -> str:
@@ -108,9 +87,11 @@ def _with(sql: str, condition: str) -> str:
 
 
 @pytest.mark.slow
-def test_adding_and_removing_changes_nothing_else() -> None:
-    queries, batch, expected = block(1)
-    queryset = QuerySet.build({}, streams=[EVERYTHING])
+@pytest.mark.parametrize("configuration", ["keyed", "rowwise"])
+def test_adding_and_removing_changes_nothing_else(configuration: str) -> None:
+    queries, batch, _ = block(1)
+    queries, batch, expected = judged(dict(list(queries.items())[:120]), batch)
+    queryset = built({}, configuration)
     for place, (id, sql) in enumerate(queries.items()):
         queryset = queryset.add({id: sql, f"gone {id}": sql})
         if place % 7 == 0:
@@ -120,16 +101,22 @@ def test_adding_and_removing_changes_nothing_else() -> None:
 
 
 @pytest.mark.slow
-def test_saved_and_loaded(tmp_path) -> None:
-    queries, batch, expected = block(2)
-    QuerySet.build(queries, streams=[EVERYTHING], settings=CONFIGURATIONS["keyed"]).save(tmp_path / "set")
-    check(QuerySet.load(tmp_path / "set").match(batch), expected, queries)
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("source", [block, conjunctions])
+def test_saved_and_loaded(source, configuration: str, tmp_path) -> None:
+    queries, batch, expected = source(2)
+    queryset = built(queries, configuration)
+    queryset.save(tmp_path / "set")
+    loaded = QuerySet.load(tmp_path / "set")
+    check(loaded.match(batch), expected, queries)
+    assert loaded.settings == CONFIGURATIONS[configuration]
+    assert loaded.explain() == queryset.explain()
 
 
 @pytest.mark.slow
 def test_why_agrees() -> None:
     queries, batch, expected = block(3)
-    queryset = QuerySet.build(queries, streams=[EVERYTHING])
+    queryset = built(queries, "auto")
     for row in range(6):
         for id in list(queries)[:120]:
             assert queryset.why(id, batch.slice(row, 1)).matched == (row in expected.rows(id)), queries[id]

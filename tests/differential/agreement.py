@@ -1,10 +1,11 @@
-"""Where Eddyline and Spark say different things about random statements: four judgements, each a list of findings.
+"""Where Eddyline and Spark say different things about random statements: five judgements, each a list of findings.
 
     render    what was bound, printed for Spark again, must give what the text gives, over benign rows: judges the
               parser, precedence, coercions and the printing, all by Spark alone
     text      the statement as written against the reference, over benign rows
     try       the bound expressions in Spark's failing-as-NULL forms, over nasty rows: judges every operation
     refusal   a text that only one of the two accepts
+    matches   the rows that a query set of all statements finds, against those for which Spark says TRUE
 
 Expected values are Spark's, three-valued: NULL differs from FALSE.
 """
@@ -18,9 +19,11 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from eddyline import reference
+from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import QueryError
 from eddyline.model.expression import Call, Expression
 from eddyline.model.query import BoundQuery, Query
+from eddyline.queryset import QuerySet
 from eddyline.sql import bind, render
 from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import expression_text, statement_text, where_text
@@ -142,6 +145,40 @@ def judge_try(
         finding = _difference("try", statement, expression, verdict, rows, zone)
         if finding is not None:
             _file(report, finding)
+    return report
+
+
+def judge_matches(
+    spark: SparkSession,
+    statements: Sequence[Statement],
+    batch: pa.RecordBatch,
+    zone: str = "UTC",
+    *,
+    settings: IndexSettings = DEFAULT_INDEX,
+    text: bool = False,
+) -> Report:
+    """Spark against one query set of all statements; `text`: as written, else in the failing-as-NULL forms."""
+    report = Report()
+    pairs = [(s, b) for s in statements if isinstance(b := _bound(s, zone), BoundQuery)]
+    queries = {str(i): statement_text(statement) for i, (statement, _) in enumerate(pairs)}
+    queryset = QuerySet.build(queries, streams=[EVERYTHING], time_zone=zone, settings=settings)
+    found = queryset.match(batch)
+    if text:
+        verdicts = dict(_spark_on_text(spark, [statement for statement, _ in pairs], batch, zone))
+        judged = [verdicts[statement][-1] for statement, _ in pairs]
+    else:
+        texts = [render(bound.predicate, try_forms=True) for _, bound in pairs]
+        judged = judge(spark, batch, texts, time_zone=zone)
+    report.judged = len(pairs)
+    for id, (statement, _), verdict in zip(queries, pairs, judged, strict=True):
+        if isinstance(verdict, Values):
+            expected = [row for row, value in enumerate(canonical(verdict.array)) if value is True]
+            if found.rows(id).tolist() != expected:
+                _file(report, Finding("matches", statement, expected, found.rows(id).tolist()))
+        elif text:
+            report.failed += 1
+        else:
+            _file(report, Finding("try", statement, verdict, "a value"))
     return report
 
 

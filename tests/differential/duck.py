@@ -9,8 +9,10 @@ import duckdb
 import pyarrow as pa
 
 from eddyline import reference
+from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import QueryError
 from eddyline.model.query import Query
+from eddyline.queryset import QuerySet
 from eddyline.sql import bind
 from eddyline.testing.plain import GRAMMAR, PLAIN
 from eddyline.testing.queries import statement
@@ -41,6 +43,20 @@ def judge_duckdb(statements: Sequence[Statement], batch: pa.RecordBatch) -> list
         row = next((i for i in range(len(rows)) if actual[i] is not expected[i]), None)
         if row is not None:
             findings.append(Finding("duckdb", one, expected[row], actual[row], row))
+    return findings
+
+
+def judge_matches(
+    statements: Sequence[Statement], batch: pa.RecordBatch, settings: IndexSettings = DEFAULT_INDEX
+) -> list[Finding]:
+    """Where one query set of all statements finds other rows than DuckDB."""
+    queries = {str(i): statement_text(one) for i, one in enumerate(statements)}
+    found = QuerySet.build(queries, streams=[PLAIN], settings=settings).match(batch)
+    findings = []
+    for id, one, values in zip(queries, statements, _values(statements, batch), strict=True):
+        expected = [row for row, value in enumerate(values) if value]
+        if found.rows(id).tolist() != expected:
+            findings.append(Finding("duckdb matches", one, expected, found.rows(id).tolist()))
     return findings
 
 

@@ -69,4 +69,15 @@ def _normal() -> list[Judge]:
     return [Judge("normal", statement, lambda seed: nasty_rows(seed, 40), judge_normal)]
 
 
-JUDGES: dict[str, Callable[[], list[Judge]]] = {"spark": _spark, "duckdb": _duckdb, "normal": _normal}
+def _matches() -> list[Judge]:
+    from tests.differential.configured import judge_configured
+
+    return [Judge("matches", statement, lambda seed: nasty_rows(seed, 40), judge_configured)]
+
+
+JUDGES: dict[str, Callable[[], list[Judge]]] = {
+    "spark": _spark,
+    "duckdb": _duckdb,
+    "normal": _normal,
+    "matches": _matches,
+}

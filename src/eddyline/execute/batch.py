@@ -18,7 +18,7 @@ Columns = dict[str, pa.Array | pa.ChunkedArray]
 
 def columns_of(batch: Any, stream: Stream, used: Iterable[str]) -> tuple[Columns, int]:
     """The used columns by the stream's names, and the number of rows."""
-    table = _arrow(batch)
+    table = arrow_of(batch)
     places = _places(table.schema, stream, tuple(used))
     return {name: table.column(place) for name, place in places}, table.num_rows
 
@@ -40,7 +40,8 @@ def _places(schema: pa.Schema, stream: Stream, used: tuple[str, ...]) -> tuple[t
     return tuple(found)
 
 
-def _arrow(batch: Any) -> pa.RecordBatch | pa.Table:
+def arrow_of(batch: Any) -> pa.RecordBatch | pa.Table:
+    """A batch in Arrow's form."""
     if isinstance(batch, pa.RecordBatch | pa.Table):
         return batch
     if hasattr(batch, "to_arrow"):  # polars

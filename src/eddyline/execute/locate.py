@@ -1,8 +1,8 @@
 """Which region of its subject each value lies in.
 
-small integers, booleans      table of all values between the constants       one load a value
+small integers, booleans      offset from the least constant, or a table of all values between the constants
 wide integers, floats         grid over the constants and a short scan
-strings compared by equality  one hash lookup by Arrow
+strings compared by equality  one hash look-up, see `strings.py`
 anything else                 each distinct value once, by binary search
 """
 
@@ -14,9 +14,10 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from eddyline.index.cutting import Cutting
+from eddyline.execute.nulls import mark_nulls
+from eddyline.execute.strings import Points
+from eddyline.index.cutting import Cutting, Offsets
 from eddyline.kernels import locate as kernels
 from eddyline.model import types as t
 
@@ -26,9 +27,6 @@ TABLE_LIMIT: Final = 1 << 16
 CELLS_A_CONSTANT: Final = 4
 _NO_CELLS: Final[Starts] = np.empty(0, np.int64)
 SCAN_LIMIT: Final = 16  # comparisons a value from which binary search is quicker
-FEW_VALUES: Final = (
-    200  # below, a look-up in Python is quicker than Arrow, which hashes the constants for every call
-)
 _INTEGER: Final = {t.BYTE: np.int8, t.SHORT: np.int16, t.INT: np.int32, t.LONG: np.int64, t.DATE: np.int32}
 _LONGS: Final = (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME)
 
@@ -45,26 +43,19 @@ def locator(cutting: Cutting) -> Locator:
     kind = cutting.subject.type
     if not len(cutting.constants):
         return _Presence(cutting)
+    if isinstance(cutting, Offsets):
+        return _Offsets(cutting)
     if kind in _INTEGER or kind in _LONGS or kind == t.BOOLEAN or _is_short_decimal(kind):
         return _Integers(cutting)
     if t.is_fractional(kind):
         return _Floats(cutting)
     if kind in (t.STRING, t.BINARY) and cutting.points_only:
-        return _Points(cutting)
+        return Points(cutting)
     return _Distinct(cutting)
 
 
 def _is_short_decimal(kind: t.DataType) -> bool:
     return isinstance(kind, t.DecimalType) and kind.precision <= 18
-
-
-def _mark_nulls(values: pa.Array, null: int, ids: Ids) -> None:
-    if values.null_count:
-        bitmap = values.buffers()[0]
-        if bitmap is None:  # the null type has no bitmap
-            ids[:] = null
-        else:
-            kernels.mark_nulls(np.frombuffer(bitmap, np.uint8), values.offset, null, ids)
 
 
 def plain_values(values: pa.Array, kind: t.DataType) -> npt.NDArray[Any]:
@@ -93,7 +84,23 @@ class _Presence:
         ids[:] = 0
         if t.is_fractional(self._cutting.subject.type):
             ids[np.isnan(plain_values(values, self._cutting.subject.type))] = self._cutting.nan
-        _mark_nulls(values, self._cutting.null, ids)
+        mark_nulls(values, self._cutting.null, ids)
+
+
+class _Offsets:
+    """Whole numbers whose ids are their distance from the number below the least constant."""
+
+    def __init__(self, cutting: Offsets) -> None:
+        self._kind, self._null = cutting.subject.type, cutting.null
+        self._low, self._high = int(cutting.constants[0]) - 1, int(cutting.constants[-1]) + 1
+
+    def locate(self, values: pa.Array, ids: Ids) -> None:
+        plain = plain_values(values, self._kind)
+        held = np.iinfo(plain.dtype)
+        low, high = (plain.dtype.type(min(max(end, held.min), held.max)) for end in (self._low, self._high))
+        base = ids.dtype.type(self._low % 2 ** (8 * ids.dtype.itemsize))
+        kernels.by_offset(plain, low, high, base, ids)
+        mark_nulls(values, self._null, ids)
 
 
 class _Integers:
@@ -117,7 +124,7 @@ class _Integers:
             kernels.by_table(plain, self._low - 1, self._table, ids)
         else:
             kernels.by_search(plain, self._constants, ids)
-        _mark_nulls(values, self._null, ids)
+        mark_nulls(values, self._null, ids)
 
 
 class _Floats:
@@ -158,7 +165,7 @@ class _Floats:
             kernels.by_bits(plain, self._constants, self._first, self._shift, self._starts, self._nan, ids)
         else:
             kernels.by_grid(plain, self._constants, self._low, self._scale, self._starts, self._nan, ids)
-        _mark_nulls(values, self._null, ids)
+        mark_nulls(values, self._null, ids)
 
 
 def _cell_starts(places: npt.NDArray[np.int64], cells: int) -> Starts:
@@ -172,25 +179,6 @@ def _scanned(starts: Starts) -> float:
         return np.inf
     sizes = np.diff(np.append(starts, starts[-1]))
     return float((sizes * sizes).sum())
-
-
-class _Points:
-    """Strings and binaries that are only compared for equality: one region stands for all other values."""
-
-    def __init__(self, cutting: Cutting) -> None:
-        kind = pa.string() if cutting.subject.type == t.STRING else pa.binary()
-        self._constants = pa.array(cutting.constants, kind)
-        self._places = {value: 2 * place + 1 for place, value in enumerate(cutting.constants)}
-        self._places[None] = self._null = cutting.null
-
-    def locate(self, values: pa.Array, ids: Ids) -> None:
-        if len(values) < FEW_VALUES:
-            places = self._places
-            ids[:] = [places.get(value, 0) for value in values.to_pylist()]
-            return
-        found = pc.index_in(values, value_set=self._constants).fill_null(-1)
-        ids[:] = np.maximum(2 * plain_values(found, t.INT) + 1, 0)
-        _mark_nulls(values, self._null, ids)
 
 
 class _Distinct:
@@ -208,4 +196,4 @@ class _Distinct:
             hit = below < len(constants) and constants[below] == value
             regions[place] = 2 * below + hit
         ids[:] = regions[plain_values(encoded.indices.fill_null(len(regions) - 1), t.INT)]
-        _mark_nulls(values, self._cutting.null, ids)
+        mark_nulls(values, self._cutting.null, ids)

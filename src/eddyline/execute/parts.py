@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.kernels import sliced as kernels
-from eddyline.model.masks import BLOCK, WORDS, Masks
+from eddyline.execute.pool import POOL
+from eddyline.kernels import pairs as kernels
+from eddyline.kernels.sliced import add_counts
+from eddyline.model.masks import WORDS, Masks
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 
@@ -25,7 +27,7 @@ class MaskPart:
         m = self.masks
         counts = np.zeros(m.results, np.int64)
         for block in range(m.blocks):
-            kernels.add_counts(m.words, block * m.results * WORDS, m.results, counts)
+            add_counts(m.words, block * m.results * WORDS, m.results, counts)
         return m.numbers, counts
 
     def rows(self, number: int) -> Integers:
@@ -41,10 +43,14 @@ class MaskPart:
         """Rows and query numbers of all pairs, by row, then by number."""
         m = self.masks
         total = int(self.counts()[1].sum())
-        rows, found = np.empty(total, np.int64), np.empty(total, np.int32)
-        order, scratch = np.argsort(m.numbers).astype(np.int64), np.empty(BLOCK + 1, np.int64)
-        kernels.all_pairs(m.words, m.blocks, m.results, order, m.numbers, scratch, rows, found)
-        return self._of_batch(rows), found
+        rows, found = (POOL.take(total + kernels.SLACK, np.int32) for _ in range(2))
+        order = np.argsort(m.numbers, kind="stable").astype(np.int32)
+        turned = POOL.take(-(-m.results // 64) * kernels.COLUMN, np.uint64)
+        kernels.all_pairs(m.words, m.blocks, order, turned, rows, found)
+        numbers = m.numbers[order]
+        places = found[:total]
+        plain = not m.results or (int(numbers[0]) == 0 and int(numbers[-1]) == m.results - 1)
+        return self._of_batch(rows[:total]), places if plain else numbers[places]
 
     def _of_batch(self, rows: Integers) -> Integers:
         """Rows of the batch for rows among those that were looked at."""

@@ -35,7 +35,7 @@ PIECE_WORDS: Final = 1 << 27  # GRBs of at most 1 GiB are written before those o
 class Lineages:
     """The tuples that matched anything and the GRB of each, a part of `Matches`.
 
-    row ascends; grb is (tuples, words), its bit j belonging to query numbers[j].
+    row ascends; grb is (tuples, words), its bit j belonging to query numbers[j]. Pairs come by number if numbers ascend.
     """
 
     row: Rows
@@ -83,9 +83,9 @@ class Visit:
 class Rowwise:
     """Evaluates plain conjunctions tuple by tuple."""
 
-    def __init__(self, index: AscIndex) -> None:
+    def __init__(self, index: AscIndex, sequence: Sequence | None = None) -> None:
         self.index = index
-        self.sequence = Sequence(tuple(range(len(index.ascs))))
+        self.sequence = sequence or Sequence(tuple(range(len(index.ascs))))
         self._locators: list[Locator] = [locator(cutting) for cutting in index.cuttings]
         widest = max([cutting.size for cutting in index.cuttings], default=0)
         self._width: Any = np.uint16 if widest <= 2**16 else np.uint32

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from eddyline.execute.locate import Locator, locator
 from eddyline.execute.patterns import Patterns
-from eddyline.execute.pool import BufferPool
+from eddyline.execute.pool import LINE, POOL
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.hull import Hull
 from eddyline.index.patterns import build_patterns
@@ -27,6 +27,8 @@ Counts = npt.NDArray[np.int64]
 MIN_ROWS: Final = 2_048  # smaller batches are not worth a look at hulls
 SAMPLE: Final = 256
 LARGEST_SHARE: Final = 0.6
+STREAMED: Final = 1 << 24  # bytes from which results go past the caches, which they would not stay in anyway
+GATHERED: Final = 16  # results that are put together before they go past the caches
 _NO_COUNTS: Final = np.empty(0, np.int64)
 
 
@@ -58,14 +60,16 @@ class Sliced:
         self._groups = _group_arrays(index)
         steps = program.steps
         self._steps = (steps.targets, steps.lefts, steps.rights, steps.flips, steps.emits)
+        direct = program.direct
+        groups = (direct.arities, direct.firsts, direct.sizes, direct.offsets)
+        self._direct = (*groups, direct.rows, direct.lows, direct.spans)
         self._always = np.array(program.always, np.int64)
-        self._pool = BufferPool()
 
     def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> Masks:
         """All results of a batch, kept as masks."""
         located = self.locate(evaluation, rows)
         results = self.index.program.results
-        out = self._pool.take(located.blocks * results * WORDS)
+        out = POOL.take(located.blocks * results * WORDS, np.uint64)
         self._in_threads(
             located.blocks, threads, lambda a, b: self._run(located, a, b, out, True, _NO_COUNTS)
         )
@@ -78,7 +82,7 @@ class Sliced:
 
         def run(first: int, last: int) -> Counts:
             counts = np.zeros(results, np.int64)
-            self._run(located, first, last, np.empty(results * WORDS, np.uint64), False, counts)
+            self._run(located, first, last, POOL.take(results * WORDS, np.uint64), False, counts)
             return counts
 
         found = self._in_threads(located.blocks, threads, run)
@@ -89,7 +93,7 @@ class Sliced:
         """The results block by block, in one buffer that is used again: consume each before the next."""
         located = self.locate(evaluation, rows)
         results, selected = self.index.program.results, located.selected
-        out = np.empty(results * WORDS, np.uint64)
+        out = POOL.take(results * WORDS, np.uint64)
         for first in range(0, located.rows, BLOCK):
             last = min(first + BLOCK, located.rows)
             self._run(located, first // BLOCK, first // BLOCK + 1, out, False, _NO_COUNTS)
@@ -109,7 +113,9 @@ class Sliced:
         blocks = -(-rows // BLOCK)
         arrays = []
         for shelf, width in zip(self.index.shelves, WIDTHS, strict=True):
-            ids = np.empty((len(shelf.subjects), blocks * BLOCK), width)
+            ids = POOL.take(len(shelf.subjects) * blocks * BLOCK, width).reshape(
+                len(shelf.subjects), blocks * BLOCK
+            )
             ids[:, rows:] = 0
             for row, subject in enumerate(shelf.subjects):
                 self._locators[subject].locate(values(self.index.cuttings[subject].subject), ids[row, :rows])
@@ -157,7 +163,8 @@ class Sliced:
             (ids.reshape(-1), *arrays) for ids, arrays in zip(located.ids, self._conditions, strict=True)
         ]
         program = self.index.program
-        scratch = np.zeros(program.slots * WORDS, np.uint64)
+        scratch = POOL.take((program.slots + 1) * WORDS, np.uint64)
+        scratch[:] = 0
         kernels.run_blocks(
             first,
             last,
@@ -168,11 +175,14 @@ class Sliced:
             self._derived,
             self._groups,
             self._steps,
+            self._direct,
             self._always,
             program.results,
+            np.empty(GATHERED * WORDS, np.uint64),
             scratch,
             out,
             keep,
+            keep and out.nbytes > STREAMED and out.ctypes.data % LINE == 0,
             counts,
         )
 

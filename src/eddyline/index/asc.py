@@ -87,14 +87,27 @@ def build_ascs(
     for cutting, used, qub, start in zip(cuttings, by_subject.values(), qubs, starts, strict=False):
         qrb = _results(cutting, used, every & ~qub)
         table[:, start : start + cutting.size] = qrb.reshape(cutting.size, blocks, -1).swapaxes(0, 1)
-    cabs = _candidates(table, qubs, starts) if arrows else _no_candidates(int(starts[-1]), len(qubs))
+    cabs = _candidates(table, qubs, starts) if arrows else None
+    return assemble(cuttings, np.array(qubs, np.uint64), table, np.asarray(numbers, np.int32), cabs)
+
+
+def assemble(
+    cuttings: tuple[Cutting, ...],
+    qubs: Words,
+    table: Words,
+    numbers: npt.NDArray[np.int32],
+    cabs: Words | None = None,
+) -> AscIndex:
+    """The constructs over a table of all qrb; qubs has a row for each subject. Without cabs they are zero."""
+    starts = np.cumsum([0, *(cutting.size for cutting in cuttings)])
+    cabs = _no_candidates(int(starts[-1]), len(cuttings)) if cabs is None else cabs
     ascs = []
     for i, cutting in enumerate(cuttings):
         own = slice(starts[i], starts[i + 1])
-        shape = (len(predicates), len(cuttings))
+        shape = (len(numbers), len(cuttings))
         ascs.append(ASC(i, cutting.subject, cutting.constants, *shape, qubs[i], table[:, own], cabs[own]))
     alive = np.asarray(table.any(axis=(0, 2)))
-    return AscIndex(cuttings, tuple(ascs), np.asarray(numbers, np.int32), table, starts[:-1], alive)
+    return AscIndex(cuttings, tuple(ascs), numbers, table, starts[:-1], alive)
 
 
 def _bitmap(places: Sequence[int], blocks: int) -> Words:

@@ -1,32 +1,49 @@
 """Which executor serves which query.
 
-A query is found by key where one of its conditions names few points of a subject with many constants: a tuple then
-meets only the queries of its own value, at about 2.5 ns each, while the sliced executor spends about 0.007 ns on every
-query and tuple (measured on one AVX-512 core). With m equally frequent constants the keyed way wins from m = 2.5 / 0.007,
-about 360, on; queries that are no plain AND of ranges are always sliced.
+A query is found by key where each of its alternatives (`terms.py`) names few values of subjects with many constants and
+asks only for ranges otherwise. A tuple then costs about 1 to 2.5 ns for each table of queries that are found in the same
+way, and hardly more for those that it does not match; the sliced executor spends about 0.007 ns on every query and tuple
+(measured on one AVX-512 core). So a key needs 2.5 / 0.007, about 360, different values to leave most queries out, and a
+table about as many queries to be worth a look.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import Final
 
 from eddyline.config import DEFAULT_INDEX, IndexSettings
+from eddyline.index.terms import MAX_TERMS, Term, pieces, terms_of
 from eddyline.model.expression import Expression
-from eddyline.model.predicate import And, Condition, Predicate
+from eddyline.model.predicate import Predicate
 from eddyline.model.regions import Regions
 
 MAX_POINTS: Final = 16
+MIN_VALUES: Final = 16  # a subject with fewer constants joins a key only where the key is too weak without it
+MAX_COMBINATIONS: Final = 1 << 62  # of the values of a key, so that one number tells them apart
+Part = tuple[Expression, Regions]
+Shape = tuple[tuple[Expression, ...], tuple[Expression, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a keyed query is found: its access condition and the ranges that remain to be checked."""
+    """How one alternative of a query is found: the values that its key subjects have, and the ranges left to check.
+
+    Subjects stand in one order in all accesses of a segment.
+    """
 
     number: int
-    access: Condition
-    checks: tuple[Condition, ...]
+    keys: tuple[Part, ...]
+    checks: tuple[Part, ...]
+
+    @property
+    def shape(self) -> Shape:
+        """The subjects; accesses of the same shape share a table."""
+        return tuple([subject for subject, _ in self.keys]), tuple([subject for subject, _ in self.checks])
 
 
 def choose(
@@ -35,42 +52,90 @@ def choose(
     """Accesses of the keyed queries, and the places of the sliced ones."""
     if settings.executor == "sliced":
         return [], list(range(len(predicates)))
-    min_keys = 1 if settings.executor == "keyed" else settings.min_keys
-    conjunctions = [_conjunction(predicate) for predicate in predicates]
-    values: dict[Expression, set[object]] = {}
-    for parts in conjunctions:
-        for part in parts or ():
-            if is_key(part.regions):
-                values.setdefault(part.subject, set()).update(part.regions.constants)
-    many = {subject: len(found) for subject, found in values.items() if len(found) >= min_keys}
-    keyed: list[Access] = []
-    sliced: list[int] = []
-    for number, parts in enumerate(conjunctions):
-        access = _access(number, parts, many) if parts and many else None
-        if access is None:
-            sliced.append(number)
-        else:
-            keyed.append(access)
-    return keyed, sliced
+    least = 1 if settings.executor == "keyed" else settings.min_keys
+    terms = [terms_of(predicate) or [] for predicate in predicates]
+    subjects = _Subjects(terms)
+    if prod(subjects.values.values()) < least:
+        return [], list(range(len(predicates)))
+    keyed = {}
+    for number, alternatives in enumerate(terms):
+        accesses = _accesses(number, alternatives, subjects, least)
+        if accesses:
+            keyed[number] = accesses
+    _drop_rare_shapes(keyed, least)
+    sliced = [number for number in range(len(predicates)) if number not in keyed]
+    return [access for accesses in keyed.values() for access in accesses], sliced
 
 
-def _conjunction(predicate: Predicate) -> tuple[Condition, ...] | None:
-    """The conditions of a plain AND; None for anything else."""
-    if isinstance(predicate, Condition):
-        return (predicate,)
-    if isinstance(predicate, And) and all(isinstance(part, Condition) for part in predicate.parts):
-        return tuple([part for part in predicate.parts if isinstance(part, Condition)])
-    return None
+class _Subjects:
+    """All subjects in one order, and with how many different values each is compared in conditions that are keys."""
+
+    def __init__(self, terms: Iterable[list[Term]]) -> None:
+        self._places: dict[Expression, int] = {}
+        constants: dict[Expression, set[object]] = {}
+        for alternatives in terms:
+            for term in alternatives:
+                for subject, regions in term.items():
+                    self._places.setdefault(subject, len(self._places))
+                    if is_key(regions):
+                        constants.setdefault(subject, set()).update([value for value, _ in regions.cuts])
+        self.values = {subject: len(found) for subject, found in constants.items()}
+
+    def ordered(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+        """Conditions in the order of their subjects."""
+        return tuple(sorted(parts, key=lambda part: self._places[part[0]]))
 
 
-def _access(number: int, parts: tuple[Condition, ...], many: dict[Expression, int]) -> Access | None:
-    """The condition on the subject with the most constants that is a key, if all others are ranges."""
-    keys = [part for part in parts if part.subject in many and is_key(part.regions)]
-    if not keys:
-        return None
-    access = max(keys, key=lambda part: many[part.subject])
-    checks = tuple([part for part in parts if part is not access])
-    return Access(number, access, checks) if all(is_range(check.regions) for check in checks) else None
+def _accesses(number: int, terms: list[Term], subjects: _Subjects, least: int) -> list[Access]:
+    """How a query is found, one access for each alternative; none if it is not found by key."""
+    found: list[Access] = []
+    for term in terms:
+        keys = _keys(term, subjects.values, least)
+        if not keys:
+            return []
+        rest = [part for part in term.items() if part not in keys]
+        if any(regions.null for _, regions in rest):
+            return []
+        for checks in _ranges(subjects.ordered(rest)):
+            found.append(Access(number, subjects.ordered(keys), checks))
+            if len(found) > MAX_TERMS:
+                return []
+    return found
+
+
+def _keys(term: Term, values: dict[Expression, int], least: int) -> list[Part]:
+    """The conditions of a term that make its key, none if they tell too little apart.
+
+    All that ask for a value of a subject with many take part: what the key decides need not be checked.
+    """
+    candidates = [part for part in term.items() if part[0] in values and is_key(part[1])]
+    chosen: list[Part] = []
+    strength = combinations = points = 1
+    for subject, regions in sorted(candidates, key=lambda part: -values[part[0]]):
+        wanted = not chosen or strength < least or values[subject] >= min(MIN_VALUES, least)
+        more = combinations * (values[subject] + 1), points * (len(regions.cuts) // 2)
+        if wanted and more[0] <= MAX_COMBINATIONS and more[1] <= MAX_POINTS:
+            chosen.append((subject, regions))
+            strength *= values[subject]
+            combinations, points = more
+    return chosen if strength >= least else []
+
+
+def _ranges(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
+    """Conditions as alternatives that are one range each."""
+    if all(is_range(regions) for _, regions in parts):
+        return iter([parts])
+    split = [[(subject, piece) for piece in pieces(regions)] for subject, regions in parts]
+    return product(*split)
+
+
+def _drop_rare_shapes(keyed: dict[int, list[Access]], least: int) -> None:
+    """Take out the queries that need a table which would serve fewer than `least` of them."""
+    shapes = {number: {access.shape for access in accesses} for number, accesses in keyed.items()}
+    served = Counter(shape for found in shapes.values() for shape in found)
+    for number, found in shapes.items():
+        if any(served[shape] < least for shape in found):
+            del keyed[number]
 
 
 def is_key(regions: Regions) -> bool:
@@ -85,10 +150,6 @@ def is_key(regions: Regions) -> bool:
 
 
 def is_range(regions: Regions) -> bool:
-    """Whether a set is one range of region ids, whatever else cuts its subject."""
-    if regions.null or len(regions.cuts) > 2:
-        return False
-    open_above = bool(regions.cuts) and (len(regions.cuts) % 2 == 0) == regions.inside
-    if regions.nan:
-        return open_above and (len(regions.cuts) < 2)
-    return len(regions.cuts) == 1 or (len(regions.cuts) == 2 and not regions.inside)
+    """Whether a set is one range of values; NaN is above +inf, as Spark orders it."""
+    ends = len(regions.cuts) + regions.inside
+    return not regions.null and (ends < 2 or (ends == 2 and not regions.nan))

@@ -6,6 +6,11 @@
 
 Every condition on the subject is then a set of ids, usually one range of them: NaN comes right after +inf, where Spark
 orders it, so that `x > 50` is one range too. Types without NaN have no id for it.
+
+Whole numbers whose constants lie close together may go by *offsets* instead, which cost a subtraction and no look-up:
+
+    constants            20        50
+    ids       ..19: 0   20: 1   21: 2  ...  50: 31   51..: 32   NULL: 33
 """
 
 from __future__ import annotations
@@ -88,6 +93,11 @@ class Cutting:
         """The narrowest unsigned type that holds an id."""
         return np.uint8 if self.size <= 2**8 else np.uint16 if self.size <= 2**16 else np.uint32
 
+    @property
+    def regions(self) -> int:
+        """Number of regions as the constants make them, whatever the ids are."""
+        return 2 * len(self.constants) + 2 + t.is_fractional(self.subject.type)
+
     def ranges(self, regions: Regions) -> tuple[Range, ...]:
         """A set of values as ranges of ids, both ends included.
 
@@ -117,6 +127,41 @@ class Cutting:
         else:
             places = np.searchsorted(np.asarray(self.constants), coded)
         return 2 * places + 1 + sides
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets(Cutting):
+    """Ids that count whole numbers from the one below the least constant; all below it have 0, all above the last one."""
+
+    @property
+    def nan(self) -> int:
+        """Id after the last one of a number, which is NULL's."""
+        return int(self.constants[-1]) - int(self.constants[0]) + 3
+
+    def ids_of(self, cuts: Sequence[Cut]) -> Ids:
+        """For each cut the first id above it."""
+        coded = codes(self.subject.type, [value for value, _ in cuts])
+        assert coded is not None, "only whole numbers have offsets"
+        sides = np.array([side for _, side in cuts], np.int64)
+        return np.asarray(coded - int(self.constants[0]) + 1 + sides, np.int64)
+
+
+def narrowest(cutting: Cutting) -> Cutting:
+    """The same cutting by offsets, if its ids need no more bytes so.
+
+    >>> from eddyline.model.expression import Column
+    >>> cutting = narrowest(cut(Column("a", t.INT), [Regions.points([20, 50])]))
+    >>> cutting.size, cutting.ranges(Regions.above(20, closed=False))
+    (34, ((2, 32),))
+    """
+    if isinstance(cutting.constants, tuple) or not len(cutting.constants):
+        return cutting
+    whole = cutting.constants.dtype == np.int64
+    if not whole or max(abs(int(cutting.constants[0])), abs(int(cutting.constants[-1]))) >= 2**62:
+        return cutting
+    offsets = Offsets(cutting.subject, cutting.constants, cutting.points_only)
+    fits = np.dtype(offsets.id_type).itemsize <= np.dtype(cutting.id_type).itemsize
+    return offsets if fits and offsets.size <= 2**16 else cutting
 
 
 def _merged(ranges: list[Range]) -> Iterable[Range]:

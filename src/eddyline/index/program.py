@@ -2,18 +2,19 @@
 
 The first slots hold the masks of the distinct conditions; temporaries follow and are used again after their last
 use, so that the working set stays small. A predicate that is an AND of conditions needs no step: it is written straight
-to the results, grouped by its number of conditions.
+to the results, grouped by its number of conditions; some need not even masks (`index/direct.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Predicate
+from eddyline.index.direct import Comparison, Direct, build_direct
+from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Predicate, conjunction
 
 Int32 = npt.NDArray[np.int32]
 
@@ -46,6 +47,7 @@ class Program:
     steps: Steps
     groups: tuple[Conjunctions, ...]
     always: tuple[int, int]  # results from .. to that are all ones
+    direct: Direct
     order: Int32
 
     @property
@@ -54,44 +56,36 @@ class Program:
         return len(self.order)
 
 
-def build_program(predicates: Sequence[Predicate], slot_of: dict[Condition, int], used: int) -> Program:
-    """The program for predicates over conditions whose masks are in slots below `used`."""
-    by_arity: dict[int, list[int]] = {}
+def build_program(
+    predicates: Sequence[Predicate],
+    slot_of: dict[Condition, int],
+    used: int,
+    compared: Mapping[int, list[Comparison]],
+) -> Program:
+    """The program for predicates over conditions whose masks are in slots below `used`; some are compared directly."""
+    by_arity: dict[int, list[tuple[int, tuple[Condition, ...]]]] = {}
     trees: list[int] = []
     always: list[int] = []
     for number, predicate in enumerate(predicates):
+        conditions = conjunction(predicate)
         if predicate == ALWAYS:
             always.append(number)
-        elif predicate != NEVER:
-            arity = _arity(predicate)
-            (trees if arity is None else by_arity.setdefault(arity, [])).append(number)
+        elif conditions and number not in compared:
+            by_arity.setdefault(len(conditions), []).append((number, conditions))
+        elif predicate != NEVER and number not in compared:
+            trees.append(number)
     groups: list[Conjunctions] = []
     order: list[int] = []
     for arity in sorted(by_arity):
-        members = by_arity[arity]
-        operands = [slot_of[c] for number in members for c in _conditions(predicates[number])]
+        operands = [slot_of[condition] for _, conditions in by_arity[arity] for condition in conditions]
         groups.append(Conjunctions(arity, len(order), np.array(operands, np.int32)))
-        order += members
+        order += [number for number, _ in by_arity[arity]]
     steps, slots = _Emitter(slot_of, used).emit([predicates[number] for number in trees], len(order))
     order += trees
     span = (len(order), len(order) + len(always))
     order += always
-    return Program(slots, steps, tuple(groups), span, np.array(order, np.int32))
-
-
-def _arity(predicate: Predicate) -> int | None:
-    """Number of conditions of a plain conjunction; None for anything else."""
-    if isinstance(predicate, Condition):
-        return 1
-    if isinstance(predicate, And) and all(isinstance(part, Condition) for part in predicate.parts):
-        return len(predicate.parts)
-    return None
-
-
-def _conditions(predicate: Predicate) -> tuple[Condition, ...]:
-    if isinstance(predicate, Condition):
-        return (predicate,)
-    return tuple(part for part in predicate.parts if isinstance(part, Condition))
+    direct, last = build_direct(compared, len(order))
+    return Program(slots, steps, tuple(groups), span, direct, np.array([*order, *last], np.int32))
 
 
 class _Emitter:

@@ -1,9 +1,9 @@
-"""An immutable compiled part of a query set: some queries found by key, the others sliced."""
+"""An immutable compiled part of a query set: queries found by key, sliced, or evaluated row by row."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.index.choose import choose
 from eddyline.index.keyed import KeyedIndex, build_keyed
+from eddyline.index.rowwise import RowwiseIndex, build_rowwise, choose_rowwise
 from eddyline.index.sliced import SlicedIndex, build_sliced
 from eddyline.model.expression import columns_of
 from eddyline.model.query import NormalQuery
@@ -19,18 +20,27 @@ from eddyline.model.query import NormalQuery
 
 @dataclass(frozen=True)
 class Segment:
-    """Compiled queries of one stream; `members` are their numbers, never-true ones included."""
+    """Compiled queries of one stream; `members` are their numbers, never-true ones included.
+
+    For batches that `rowwise` serves it takes the place of `sliced`, which holds the same queries or, where nothing else
+    is to serve any batch, none.
+    """
 
     stream: str
     members: npt.NDArray[np.int32]
     sliced: SlicedIndex
     keyed: KeyedIndex
+    rowwise: RowwiseIndex | None = None
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Columns of the stream that any query reads in its condition."""
-        subjects = [cutting.subject for cutting in (*self.sliced.cuttings, *self.keyed.cuttings)]
-        subjects += [group.text for group in self.sliced.patterns]
+        cuttings = [*self.sliced.cuttings, *self.keyed.cuttings]
+        groups = list(self.sliced.patterns)
+        if self.rowwise is not None:
+            cuttings += [*self.rowwise.ascs.cuttings, *self.rowwise.rest.cuttings]
+            groups += self.rowwise.rest.patterns
+        subjects = [*(cutting.subject for cutting in cuttings), *(group.text for group in groups)]
         return tuple(dict.fromkeys(name for subject in subjects for name in sorted(columns_of(subject))))
 
 
@@ -40,12 +50,20 @@ def build_segment(
     numbers: Sequence[int],
     settings: IndexSettings = DEFAULT_INDEX,
 ) -> Segment:
-    """Compile queries of one stream, which have the given numbers."""
+    """Compile queries of one stream, whose numbers ascend."""
     predicates = [query.predicate for query in queries]
-    keyed, sliced = choose(predicates, settings)
-    return Segment(
-        stream,
-        np.asarray(numbers, np.int32),
-        build_sliced([predicates[i] for i in sliced], [numbers[i] for i in sliced]),
-        build_keyed(keyed, numbers),
-    )
+    members = np.asarray(numbers, np.int32)
+    if settings.executor == "rowwise":
+        rowwise = build_rowwise(predicates, numbers)
+        rowwise = replace(rowwise, rest=_filtered(rowwise.rest, settings))
+        return Segment(stream, members, build_sliced([], []), build_keyed([], []), rowwise)
+    keyed, others = choose(predicates, settings)
+    shared, own = [predicates[i] for i in others], [numbers[i] for i in others]
+    sliced = _filtered(build_sliced(shared, own, settings.direct), settings)
+    small = choose_rowwise(shared, own, sliced, settings)
+    return Segment(stream, members, sliced, build_keyed(keyed, numbers), small)
+
+
+def _filtered(index: SlicedIndex, settings: IndexSettings) -> SlicedIndex:
+    """With or without what tells rows that match nothing."""
+    return replace(index, hulls=()) if settings.prefilter == "off" else index

@@ -9,7 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.index.cutting import Cutting, cut
+from eddyline.config import Direct as Wanted
+from eddyline.index.cutting import Cutting, cut, narrowest
+from eddyline.index.direct import choose_direct
 from eddyline.index.hull import Hull, build_hulls
 from eddyline.index.pattern_groups import Derived, PatternGroup, group_patterns
 from eddyline.index.program import Program, build_program
@@ -76,28 +78,42 @@ class SlicedIndex:
         steps = self.program.steps
         arrays += [steps.targets, steps.lefts, steps.rights, steps.flips, steps.emits]
         arrays += [group.operands for group in self.program.groups]
+        arrays += [getattr(self.program.direct, name) for name in ("rows", "lows", "spans")]
         return sum(array.nbytes for array in arrays) + sum(cutting.bytes for cutting in self.cuttings)
 
 
-def build_sliced(predicates: Sequence[Predicate], numbers: Sequence[int]) -> SlicedIndex:
+def build_sliced(
+    predicates: Sequence[Predicate], numbers: Sequence[int], direct: Wanted = "auto"
+) -> SlicedIndex:
     """Compile predicates, whose queries have the given numbers."""
     by_subject: dict[Expression, dict[Condition, None]] = {}
     for predicate in predicates:
         for condition in conditions_of(predicate):
             by_subject.setdefault(condition.subject, {})[condition] = None
+    distinct = sum(len(found) for found in by_subject.values())
     slots: dict[Condition, int] = {}
     patterns, derived, used = group_patterns(by_subject, slots)
+    sets = {subject: [condition.regions for condition in found] for subject, found in by_subject.items()}
+    cuttings = tuple([narrowest(cut(subject, found)) for subject, found in sets.items()])
+    small = [cutting for cutting in cuttings if cutting.id_type == WIDTHS[0]]
+    compared = choose_direct(predicates, {c.subject: (row, c) for row, c in enumerate(small)}, direct)
+    masked = {
+        condition
+        for number, predicate in enumerate(predicates)
+        if number not in compared
+        for condition in conditions_of(predicate)
+    }
     for condition in [
-        condition for found in by_subject.values() for condition in found if condition not in slots
+        condition for found in by_subject.values() for condition in found if condition in masked
     ]:
-        slots[condition] = used
-        used += 1
-    cuttings = tuple([cut(subject, [c.regions for c in found]) for subject, found in by_subject.items()])
+        if condition not in slots:
+            slots[condition] = used
+            used += 1
     shelves = tuple([_shelve(width, cuttings, list(by_subject.values()), slots) for width in WIDTHS])
-    program = build_program(predicates, slots, used)
+    program = build_program(predicates, slots, used, compared)
     order = np.asarray(numbers, np.int32)[program.order]
     hulls = build_hulls(predicates, cuttings)
-    return SlicedIndex(cuttings, shelves, patterns, derived, hulls, len(slots), program, order)
+    return SlicedIndex(cuttings, shelves, patterns, derived, hulls, distinct, program, order)
 
 
 def _shelve(
@@ -114,7 +130,9 @@ def _shelve(
     size = 0
     for row, subject in enumerate(subjects):
         for condition in conditions[subject]:
-            slot = slots[condition]
+            slot = slots.get(condition)
+            if slot is None:  # compared directly
+                continue
             found = cuttings[subject].ranges(condition.regions)
             if len(found) <= FEW_RANGES:
                 entries = [(row, low, high - low, slot) for low, high in found]

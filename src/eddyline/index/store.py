@@ -16,17 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.errors import FileError
-from eddyline.index.cutting import Cutting
+from eddyline.index.asc import assemble
+from eddyline.index.cutting import Cutting, Offsets
+from eddyline.index.direct import Direct
 from eddyline.index.hull import Hull
 from eddyline.index.keyed import KeyedIndex, KeyedTable
 from eddyline.index.pattern_groups import Derived, PatternGroup
 from eddyline.index.program import Conjunctions, Program, Steps
+from eddyline.index.rowwise import RowwiseIndex
 from eddyline.index.segment import Segment
 from eddyline.index.sliced import Ranges, Shelf, SlicedIndex, Tables
 from eddyline.model.codec import decode_expression, decode_value, encode_expression, encode_value
 from eddyline.model.expression import Call
+from eddyline.model.sequence import Sequence
 
-FORMAT: Final = 1
+FORMAT: Final = 3
 _HEAD: Final = "segment.json"
 
 
@@ -47,6 +51,7 @@ def save_segment(segment: Segment, folder: Path) -> None:
         "members": put(segment.members),
         "sliced": _pack_sliced(segment.sliced, put),
         "keyed": _pack_keyed(segment.keyed, put),
+        "rowwise": None if segment.rowwise is None else _pack_rowwise(segment.rowwise, put),
         "files": files,
     }
     (folder / _HEAD).write_text(json.dumps(head), encoding="utf-8")
@@ -73,7 +78,8 @@ def load_segment(folder: Path) -> Segment:
         return np.asarray(np.load(folder / name, mmap_mode="c", allow_pickle=False))
 
     sliced, keyed = _unpack_sliced(head["sliced"], get), _unpack_keyed(head["keyed"], get)
-    return Segment(head["stream"], get(head["members"]), sliced, keyed)
+    rowwise = None if head["rowwise"] is None else _unpack_rowwise(head["rowwise"], get)
+    return Segment(head["stream"], get(head["members"]), sliced, keyed, rowwise)
 
 
 def _check(path: Path, checksum: int) -> None:
@@ -90,13 +96,14 @@ def _check(path: Path, checksum: int) -> None:
 def _pack_cutting(cutting: Cutting, put: Any) -> Any:
     by_value = isinstance(cutting.constants, tuple)
     constants = [encode_value(v) for v in cutting.constants] if by_value else put(cutting.constants)
-    return [encode_expression(cutting.subject), by_value, constants, cutting.points_only]
+    by_offset = isinstance(cutting, Offsets)
+    return [encode_expression(cutting.subject), by_value, constants, cutting.points_only, by_offset]
 
 
 def _unpack_cutting(data: Any, get: Any) -> Cutting:
-    subject, by_value, constants, points_only = data
+    subject, by_value, constants, points_only, by_offset = data
     values = tuple([decode_value(v) for v in constants]) if by_value else get(constants)
-    return Cutting(decode_expression(subject), values, points_only)
+    return (Offsets if by_offset else Cutting)(decode_expression(subject), values, points_only)
 
 
 def _pack_arrays(value: Any, names: tuple[str, ...], put: Any) -> dict[str, str]:
@@ -106,8 +113,9 @@ def _pack_arrays(value: Any, names: tuple[str, ...], put: Any) -> dict[str, str]
 _RANGES: Final = ("rows", "lows", "spans", "slots")
 _TABLES: Final = ("rows", "offsets", "slots", "bits")
 _STEPS: Final = ("targets", "lefts", "rights", "flips", "emits")
+_DIRECT: Final = ("arities", "firsts", "sizes", "offsets", "rows", "lows", "spans")
 _DERIVED: Final = ("targets", "hits", "nulls", "flags")
-_KEYED: Final = ("starts", "lows", "highs", "results", "group_starts", "group_lows")
+_KEYED: Final = ("packed", "starts", "results", "bounds", "leasts", "minima")
 
 
 def _pack_sliced(index: SlicedIndex, put: Any) -> Any:
@@ -133,6 +141,7 @@ def _pack_sliced(index: SlicedIndex, put: Any) -> Any:
         "steps": _pack_arrays(program.steps, _STEPS, put),
         "groups": [[group.arity, group.first, put(group.operands)] for group in program.groups],
         "always": program.always,
+        "direct": _pack_arrays(program.direct, _DIRECT, put),
         "order": put(program.order),
         "numbers": put(index.numbers),
     }
@@ -154,6 +163,7 @@ def _unpack_sliced(data: Any, get: Any) -> SlicedIndex:
         Steps(**{name: get(file) for name, file in data["steps"].items()}),
         tuple([Conjunctions(arity, first, get(file)) for arity, first, file in data["groups"]]),
         (data["always"][0], data["always"][1]),
+        Direct(**{name: get(file) for name, file in data["direct"].items()}),
         get(data["order"]),
     )
     cuttings = tuple([_unpack_cutting(cutting, get) for cutting in data["cuttings"]])
@@ -170,16 +180,39 @@ def _calls(data: list[Any]) -> tuple[Call, ...]:
 
 def _pack_keyed(index: KeyedIndex, put: Any) -> Any:
     return {
-        "cuttings": [_pack_cutting(cutting, put) for cutting in index.cuttings],
-        "tables": [[t.access, t.checks, _pack_arrays(t, _KEYED, put)] for t in index.tables],
+        "keys": [_pack_cutting(cutting, put) for cutting in index.keys],
+        "checks": [_pack_cutting(cutting, put) for cutting in index.checks],
+        "tables": [[t.keys, t.checks, t.columns, _pack_arrays(t, _KEYED, put)] for t in index.tables],
+        "repeated": put(index.repeated),
     }
 
 
 def _unpack_keyed(data: Any, get: Any) -> KeyedIndex:
-    tables = tuple(
-        [
-            KeyedTable(access, tuple(checks), **{name: get(file) for name, file in arrays.items()})
-            for access, checks, arrays in data["tables"]
-        ]
-    )
-    return KeyedIndex(tuple([_unpack_cutting(cutting, get) for cutting in data["cuttings"]]), tables)
+    tables = []
+    for keys, checks, columns, arrays in data["tables"]:
+        sides = tuple([(check, above) for check, above in columns])
+        loaded = {name: get(file) for name, file in arrays.items()}
+        tables.append(KeyedTable(tuple(keys), tuple(checks), sides, **loaded))
+    keys, checks = (tuple([_unpack_cutting(c, get) for c in data[name]]) for name in ("keys", "checks"))
+    return KeyedIndex(keys, checks, tuple(tables), get(data["repeated"]))
+
+
+def _pack_rowwise(index: RowwiseIndex, put: Any) -> Any:
+    ascs = index.ascs
+    qubs = np.array([asc.qub for asc in ascs.ascs], np.uint64)
+    return {
+        "cuttings": [_pack_cutting(cutting, put) for cutting in ascs.cuttings],
+        "qubs": put(qubs),
+        "table": put(ascs.table),
+        "numbers": put(ascs.numbers),
+        "sequence": index.sequence.subjects,
+        "rest": _pack_sliced(index.rest, put),
+        "most_rows": index.most_rows,
+    }
+
+
+def _unpack_rowwise(data: Any, get: Any) -> RowwiseIndex:
+    cuttings = tuple([_unpack_cutting(cutting, get) for cutting in data["cuttings"]])
+    ascs = assemble(cuttings, get(data["qubs"]), get(data["table"]), get(data["numbers"]))
+    rest = _unpack_sliced(data["rest"], get)
+    return RowwiseIndex(ascs, Sequence(tuple(data["sequence"])), rest, data["most_rows"])

@@ -1,55 +1,219 @@
-"""Keyed evaluation: the candidates of each tuple's key, pruned by the first two checks, the rest compared."""
+"""Keyed evaluation: rows that may match are picked out first, then the entries of their key are compared.
+
+    every row       places of its key values  --->  its key, if any entry could hold   (screen_*, resolve)
+    picked rows     entries of the key, those left out whose bounds are above the row  (collect)
+
+A *map* is a hash table from 64-bit keys to numbers: slot s is the key at 2 * s and its number + 1 behind it, 0 if the
+slot is empty. Lengths are powers of two; `shift` is 64 less the logarithm.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
-GROUP = 16
+FAN = 8  # entries, or minima of the level below, that a minimum stands for
+BATCH = 512  # rows whose hashes are worked out before the filter is looked at
+_LOG = 3
+
+_U64 = np.uint64
+_WHOLE_GROUP = np.uint64((1 << FAN) - 1)
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, nogil=True)
-def probe(keys, values, starts, lows, highs, results, group_starts, group_lows, first, rows, numbers):
-    """Pairs of the tuples from `first` on, until the output may overflow.
+def _place(key, shift):
+    return ((key ^ (key >> _U64(32))) * _FACTOR) >> _U64(shift)
 
-    keys: region ids of the access subject. values: region ids of the check subjects, one row each. The table's arrays
-    are those of `index.keyed.KeyedTable`. Writes rows and numbers; returns how many pairs and the next tuple.
+
+@njit(cache=True, nogil=True)
+def build_map(keys, shift, slots):
+    """Put distinct keys into the slots of a map, all zero before; key i has the number i."""
+    mask = _U64(len(slots) - 1)
+    for number in range(len(keys)):
+        key = _U64(keys[number])
+        at = _U64(2) * _place(key, shift)
+        while slots[at + _U64(1)]:
+            at = (at + _U64(2)) & mask
+        slots[at], slots[at + _U64(1)] = key, _U64(number + 1)
+
+
+@njit(cache=True, nogil=True)
+def _number(key, shift, slots):
+    """The number of a key, or -1."""
+    mask = _U64(len(slots) - 1)
+    at = _U64(2) * _place(key, shift)
+    while slots[at + _U64(1)]:
+        if slots[at] == key:
+            return np.int64(slots[at + _U64(1)]) - 1
+        at = (at + _U64(2)) & mask
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def look_up(keys, shift, slots, missing, numbers):
+    """numbers[i] = number of keys[i], or `missing`."""
+    for i in range(len(keys)):
+        number = _number(_U64(keys[i]), shift, slots)
+        numbers[i] = number if number >= 0 else missing
+
+
+@njit(cache=True, nogil=True)
+def remap(indices, table, out):
+    """out[i] = table[indices[i]]"""
+    for i in range(len(indices)):
+        out[i] = table[_U64(indices[i])]
+
+
+@njit(cache=True, nogil=True)
+def _add_hashes(places, factor, hashes):
+    """Add places * factor to the hashes; a loop of its own, so that it is done in vectors."""
+    for i in range(len(places)):
+        hashes[i] = np.uint32(hashes[i] + np.uint32(places[i] * factor))
+
+
+@njit(cache=True, nogil=True)
+def set_bits(places, factors, shift, filter_):
+    """Set the bit of every combination of places in a filter of 2 ** (32 - shift) bits; places: (subjects, keys)."""
+    hashes = np.zeros(places.shape[1], np.uint32)
+    for subject in range(len(places)):
+        _add_hashes(places[subject], factors[subject], hashes)
+    for i in range(len(hashes)):
+        bit = _U64(hashes[i] >> shift)
+        filter_[bit >> _U64(6)] |= _U64(1) << (bit & _U64(63))
+
+
+@njit(cache=True, nogil=True)
+def screen_combinations(places, subjects, factors, shift, filter_, picked):
+    """Write the rows whose combination of places has its bit set in the filter; returns how many.
+
+    places: (all subjects, rows). subjects: which of them make the key. factors: an odd number for each.
     """
-    checks = values.shape[0]
+    all_hashes = np.empty(BATCH, np.uint32)
+    rows = places.shape[1]
+    found = _U64(0)
+    for begin in range(0, rows, BATCH):
+        end = min(begin + BATCH, rows)
+        hashes = all_hashes[: end - begin]
+        hashes[:] = 0
+        for subject in range(len(subjects)):
+            _add_hashes(places[subjects[subject]][begin:end], factors[subject], hashes)
+        for i in range(end - begin):
+            bit = _U64(hashes[i] >> shift)
+            picked[found] = begin + i
+            found += (filter_[bit >> _U64(6)] >> (bit & _U64(63))) & _U64(1)
+    return np.int64(found)
+
+
+@njit(cache=True, nogil=True)
+def resolve(places, subjects, strides, count, shift, slots, picked, keys):
+    """Keep the picked rows whose combination is in the map, and write its number beside; returns how many."""
     found = 0
-    room = len(rows)
-    for row in range(first, len(keys)):
-        key = keys[row]
-        start, end = starts[key], starts[key + 1]
-        if start == end:
-            continue
-        if found + (end - start) > room:
-            return found, row
-        if checks == 0:
-            for entry in range(start, end):
-                rows[found], numbers[found] = row, results[entry]
-                found += 1
-            continue
-        value = values[0, row]
-        low, high = start, end  # candidates: those whose first lower bound is not above the value
-        while low < high:
-            middle = (low + high) >> 1
-            if lows[0, middle] <= value:
-                low = middle + 1
+    for i in range(count):
+        packed = _U64(0)
+        for subject in range(len(subjects)):
+            packed += _U64(places[subjects[subject], picked[i]]) * strides[subject]
+        number = _number(packed, shift, slots)
+        picked[found], keys[found] = picked[i], number
+        found += number >= 0
+    return found
+
+
+@njit(cache=True, nogil=True)
+def screen_bounds(keys, leasts, first, flip, second, other, picked):
+    """Write the rows that reach the least first and second bound of their key; returns how many."""
+    found = _U64(0)
+    for row in range(len(keys)):
+        at = _U64(2) * _U64(keys[row])
+        picked[found] = row
+        found += _U64((leasts[at] <= (first[row] ^ flip)) & (leasts[at + _U64(1)] <= (second[row] ^ other)))
+    return np.int64(found)
+
+
+@intrinsic
+def _reached(typing, bounds, at, value):
+    """Eight bits: which of bounds[at:at + 8] are not above the value."""
+    signature = types.uint64(bounds, types.int64, types.int64)
+    vector = ir.VectorType(ir.IntType(64), FAN)
+
+    def generate(context, builder, signature, arguments):
+        bounds, at, value = arguments
+        array = context.make_array(signature.args[0])(context, builder, bounds)
+        place = builder.bitcast(builder.gep(array.data, [at]), vector.as_pointer())
+        zero = ir.Constant(ir.IntType(32), 0)
+        lane = builder.insert_element(ir.Constant(vector, ir.Undefined), value, zero)
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), FAN), [0] * FAN)
+        values = builder.shuffle_vector(lane, ir.Constant(vector, ir.Undefined), lanes)
+        inside = builder.icmp_signed("<=", builder.load(place, align=8), values)
+        return builder.zext(builder.bitcast(inside, ir.IntType(FAN)), ir.IntType(64))
+
+    return signature, generate
+
+
+@njit(cache=True, nogil=True)
+def _skip(at, value, minima, levels):
+    """How many entries from `at` on have a second bound above the value, as far as aligned groups of them tell."""
+    level = 0
+    while level + 1 < len(levels) and not (at >> (_LOG * level)) & (FAN - 1):
+        if minima[levels[level] + (at >> (_LOG * (level + 1)))] <= value:
+            break
+        level += 1
+    return 1 << (_LOG * level) if level else 0
+
+
+@njit(cache=True, nogil=True)
+def collect(rows, keys, values, starts, bounds, results, minima, levels, begin, filled, row_out, number_out):
+    """Add the pairs of the picked rows from `begin` on to the `filled` ones, until the output is full.
+
+    rows, keys: picked rows and their keys. values: (picked, columns), to be compared with bounds, which has a stretch of
+    entries and FAN more for each column. Returns how many pairs there are and the next picked row; the last FAN places
+    of the output are never filled.
+    """
+    columns = values.shape[1]
+    stretch = len(bounds) // columns
+    room = len(row_out) - FAN
+    found = filled
+    for i in range(begin, len(rows)):
+        before = found
+        at, end = np.int64(starts[keys[i]]), np.int64(starts[keys[i] + 1])
+        first, second = values[i, 0], values[i, 1]
+        while at < end and bounds[at] <= first:
+            skipped = _skip(at, second, minima, levels)
+            if skipped:
+                at += skipped
+                continue
+            stop = min((at | (FAN - 1)) + 1, end)
+            if found > room:
+                return before, i
+            inside = _reached(bounds, at, first) & _reached(bounds, stretch + at, second)
+            for column in range(2, columns):
+                inside &= _reached(bounds, column * stretch + at, values[i, column])
+            if inside == _WHOLE_GROUP and stop - at == FAN:
+                for lane in range(FAN):
+                    number_out[found + lane] = results[at + lane]
+                found += FAN
             else:
-                high = middle
-        end = low
-        group = group_starts[key]
-        second = values[1, row] if checks > 1 else np.uint32(0)
-        while start < end:
-            if group_lows[group] <= second:
-                for entry in range(start, min(start + GROUP, end)):
-                    inside = value <= highs[0, entry]
-                    for check in range(1, checks):
-                        v = values[check, row]
-                        inside &= (lows[check, entry] <= v) & (v <= highs[check, entry])
-                    rows[found], numbers[found] = row, results[entry]
-                    found += inside
-            start += GROUP
-            group += 1
-    return found, len(keys)
+                for entry in range(at, stop):
+                    number_out[found] = results[entry]
+                    found += np.int64(inside & _U64(1))
+                    inside >>= _U64(1)
+            at = stop
+        for pair in range(before, found):
+            row_out[pair] = rows[i]
+    return found, len(rows)
+
+
+@njit(cache=True, nogil=True)
+def collect_all(rows, keys, starts, results, begin, filled, row_out, number_out):
+    """As `collect`, where entries have no bounds: all of a key's match."""
+    found = filled
+    for i in range(begin, len(rows)):
+        at, end = np.int64(starts[keys[i]]), np.int64(starts[keys[i] + 1])
+        if found + (end - at) > len(row_out):
+            return found, i
+        for entry in range(at, end):
+            row_out[found], number_out[found] = rows[i], results[entry]
+            found += 1
+    return found, len(rows)

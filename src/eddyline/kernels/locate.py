@@ -17,6 +17,17 @@ def by_table(values, low, table, ids):
 
 
 @njit(cache=True, nogil=True)
+def by_offset(values, low, high, base, ids):
+    """ids[i] = value - base, values being clipped to low .. high first.
+
+    low and high are of the values' type, base of the ids': so all becomes vectors of narrow numbers, and of a difference
+    that fits into an id the lowest bits are enough.
+    """
+    for i in range(len(values)):
+        ids[i] = ids.dtype.type(min(max(values[i], low), high)) - base
+
+
+@njit(cache=True, nogil=True)
 def by_search(values, constants, ids):
     """ids[i] = 2 * (number of constants below the value) + 1 if it is a constant, else + 0; no NaN among them."""
     count = len(constants)

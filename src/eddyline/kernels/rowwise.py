@@ -15,11 +15,11 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-WORDS = 8
-CHUNK = 512
+from eddyline.kernels.vectors import I64 as _I64
+from eddyline.kernels.vectors import MASK as _LANES
+from eddyline.kernels.vectors import WORDS, population
 
-_I64 = ir.IntType(64)
-_LANES = ir.VectorType(_I64, WORDS)
+CHUNK = 512
 
 
 def _element(context, builder, kind, value, index, to=None):
@@ -88,20 +88,6 @@ def _visit(typing, table, base, starts, ids, row, stride, count, grb, at):
 @intrinsic
 def _visit_all(typing, table, base, starts, ids, row, stride, count, grb, at):
     return _make_delayed(typing, table, base, starts, ids, row, stride, count, grb, at)
-
-
-@intrinsic
-def _population(typing, word):
-    """Number of ones in a word."""
-    signature = types.int64(types.uint64)
-
-    def generate(context, builder, signature, arguments):
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_I64, [_I64]), "llvm.ctpop.i64"
-        )
-        return builder.call(function, [arguments[0]])
-
-    return signature, generate
 
 
 @njit(cache=True, nogil=True)
@@ -186,7 +172,7 @@ def ones(grbs):
     """Number of ones in all words."""
     total = np.int64(0)
     for i in range(len(grbs)):
-        total += _population(grbs[i])
+        total += population(grbs[i])
     return total
 
 
@@ -198,7 +184,7 @@ def add_counts(grbs, rows, words, counts):
             bits = grbs[row * words + word]
             while bits != np.uint64(0):
                 low = bits & (~bits + np.uint64(1))
-                counts[word * 64 + _population(low - np.uint64(1))] += 1
+                counts[word * 64 + population(low - np.uint64(1))] += 1
                 bits ^= low
 
 
@@ -212,7 +198,7 @@ def all_pairs(grbs, kept, words, numbers, rows, queries):
             while bits != np.uint64(0):
                 low = bits & (~bits + np.uint64(1))
                 rows[found] = kept[i]
-                queries[found] = numbers[word * 64 + _population(low - np.uint64(1))]
+                queries[found] = numbers[word * 64 + population(low - np.uint64(1))]
                 found += 1
                 bits ^= low
     return found

@@ -9,172 +9,27 @@ Masks live in one array of words, eight to a *slot*; offsets called `at` count w
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import njit
 
-BLOCK = 512
-WORDS = BLOCK // 64
-
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
-_MASK = ir.VectorType(_I64, WORDS)
-
-
-def _pointer(context, builder, kind, value, index, to):
-    """Address of value[index] as a pointer to another type."""
-    array = context.make_array(kind)(context, builder, value)
-    return builder.bitcast(builder.gep(array.data, [index]), to.as_pointer())
-
-
-def _splat(builder, scalar, kind):
-    """A vector with the scalar in every lane."""
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, ir.Constant(_I32, 0))
-    lanes = ir.Constant(ir.VectorType(_I32, kind.count), [0] * kind.count)
-    return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), lanes)
-
-
-def _range_code(ids, start, masks, at, add):
-    """Code for masks[at:at + 8] = bits of (ids[start:start + 512] - low) <= span, unsigned; ORed to what is there if add."""
-    signature = types.void(ids, start, ids.dtype, ids.dtype, masks, at)
-    vector = ir.VectorType(ir.IntType(ids.dtype.bitwidth), 64)
-    bytes_each = ids.dtype.bitwidth // 8
-
-    def generate(context, builder, signature, arguments):
-        ids, start, low, span, masks, at = arguments
-        source = _pointer(context, builder, signature.args[0], ids, start, vector)
-        words = _pointer(context, builder, signature.args[4], masks, at, _I64)
-        lows, spans = _splat(builder, low, vector), _splat(builder, span, vector)
-        for word in range(WORDS):
-            place = ir.Constant(_I64, word)
-            values = builder.load(builder.gep(source, [place]), align=bytes_each)
-            inside = builder.icmp_unsigned("<=", builder.sub(values, lows), spans)
-            bits, word_at = builder.bitcast(inside, _I64), builder.gep(words, [place])
-            if add:
-                bits = builder.or_(bits, builder.load(word_at, align=8))
-            builder.store(bits, word_at, align=8)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def _range_mask(typing, ids, start, low, span, masks, at):
-    """Set masks[at:at + 8] to the bits of ids[start:start + 512] that lie from low to low + span."""
-    return _range_code(ids, start, masks, at, add=False)
-
-
-@intrinsic
-def _add_range_mask(typing, ids, start, low, span, masks, at):
-    """Add the bits of ids[start:start + 512] that lie from low to low + span to masks[at:at + 8]."""
-    return _range_code(ids, start, masks, at, add=True)
-
-
-def _conjunction(count):
-    """Code for target[at:at + 8] = AND of `count` masks."""
-
-    def make(typing, *kinds):
-        signature = types.void(*kinds)
-
-        def generate(context, builder, signature, arguments):
-            target, at, masks = arguments[:3]
-            value = None
-            for offset in arguments[3 : 3 + count]:
-                mask = builder.load(
-                    _pointer(context, builder, signature.args[2], masks, offset, _MASK), align=8
-                )
-                value = mask if value is None else builder.and_(value, mask)
-            builder.store(value, _pointer(context, builder, signature.args[0], target, at, _MASK), align=8)
-            return context.get_dummy_value()
-
-        return signature, generate
-
-    return make
-
-
-_make1, _make2, _make3, _make4 = (_conjunction(count) for count in (1, 2, 3, 4))
-
-
-@intrinsic
-def _and1(typing, target, at, masks, a):
-    return _make1(typing, target, at, masks, a)
-
-
-@intrinsic
-def _and2(typing, target, at, masks, a, b):
-    return _make2(typing, target, at, masks, a, b)
-
-
-@intrinsic
-def _and3(typing, target, at, masks, a, b, c):
-    return _make3(typing, target, at, masks, a, b, c)
-
-
-@intrinsic
-def _and4(typing, target, at, masks, a, b, c, d):
-    return _make4(typing, target, at, masks, a, b, c, d)
-
-
-@intrinsic
-def _and_into(typing, target, at, masks, a):
-    """Take target[at:at + 8] &= masks[a:a + 8]."""
-    signature = types.void(target, at, masks, a)
-
-    def generate(context, builder, signature, arguments):
-        target, at, masks, a = arguments
-        place = _pointer(context, builder, signature.args[0], target, at, _MASK)
-        mask = builder.load(_pointer(context, builder, signature.args[2], masks, a, _MASK), align=8)
-        builder.store(builder.and_(builder.load(place, align=8), mask), place, align=8)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def _step(typing, masks, at, a, b, flip):
-    """masks[at] = ((masks[a] ^ flip) & (masks[b] ^ flip)) ^ flip: AND for flip 0, OR for flip -1, without a branch."""
-    signature = types.void(masks, at, a, b, types.int64)
-
-    def generate(context, builder, signature, arguments):
-        masks, at, a, b, flip = arguments
-        flips = _splat(builder, flip, _MASK)
-        sides = [
-            builder.xor(
-                builder.load(_pointer(context, builder, signature.args[0], masks, o, _MASK), align=8), flips
-            )
-            for o in (a, b)
-        ]
-        result = builder.xor(builder.and_(*sides), flips)
-        builder.store(result, _pointer(context, builder, signature.args[0], masks, at, _MASK), align=8)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def _population(typing, word):
-    """Number of ones in a word."""
-    signature = types.int64(types.uint64)
-
-    def generate(context, builder, signature, arguments):
-        kind = ir.FunctionType(_I64, [_I64])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.ctpop.i64")
-        return builder.call(function, [arguments[0]])
-
-    return signature, generate
-
-
-@intrinsic
-def _lowest(typing, word):
-    """Position of the lowest one of a word that is not zero."""
-    signature = types.int64(types.uint64)
-
-    def generate(context, builder, signature, arguments):
-        kind = ir.FunctionType(_I64, [_I64, ir.IntType(1)])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.cttz.i64")
-        return builder.call(function, [arguments[0], ir.Constant(ir.IntType(1), 1)])
-
-    return signature, generate
+from eddyline.kernels.vectors import (
+    BLOCK,
+    WORDS,
+    add_range_mask,
+    and1,
+    and2,
+    and3,
+    and4,
+    compare1,
+    compare2,
+    compare3,
+    compare4,
+    compare5,
+    compare6,
+    mask_population,
+    prefetch,
+    range_mask,
+    step,
+)
 
 
 @njit(cache=True, nogil=True)
@@ -185,9 +40,9 @@ def range_masks(ids, stride, base, rows, lows, spans, slots, firsts, masks):
     range; the first `firsts` are the only or first ranges of their conditions, the others are added. Writes masks.
     """
     for i in range(firsts):
-        _range_mask(ids, rows[i] * stride + base, lows[i], spans[i], masks, slots[i] * WORDS)
+        range_mask(ids, rows[i] * stride + base, lows[i], spans[i], masks, slots[i] * WORDS)
     for i in range(firsts, len(rows)):
-        _add_range_mask(ids, rows[i] * stride + base, lows[i], spans[i], masks, slots[i] * WORDS)
+        add_range_mask(ids, rows[i] * stride + base, lows[i], spans[i], masks, slots[i] * WORDS)
 
 
 @njit(cache=True, nogil=True)
@@ -203,40 +58,91 @@ def table_masks(ids, stride, base, rows, offsets, slots, tables, masks):
 
 
 @njit(cache=True, nogil=True)
-def run_steps(targets, lefts, rights, flips, emits, masks, out, base):
+def run_steps(targets, lefts, rights, flips, emits, masks, out, base, streaming):
     """The AND/OR steps of the shared program, in order; a step with emits[i] >= 0 gives that result."""
     for i in range(len(targets)):
         at, a, b = np.int64(targets[i]) * WORDS, np.int64(lefts[i]) * WORDS, np.int64(rights[i]) * WORDS
-        _step(masks, at, a, b, np.int64(flips[i]))
+        step(masks, at, a, b, np.int64(flips[i]))
         if emits[i] >= 0:
-            _and1(out, base + np.int64(emits[i]) * WORDS, masks, at)
+            and1(out, base + np.int64(emits[i]) * WORDS, streaming, masks, at)
 
 
 @njit(cache=True, nogil=True)
-def conjunctions(arity, operands, count, masks, out, at):
-    """out[at + 8 q] = AND of the `arity` masks named by operands[q * arity:], for q below count."""
+def conjunctions(arity, operands, count, masks, out, at, streaming):
+    """out[at + 8 q] = AND of the `arity` masks named by operands[q * arity:], for q below count.
+
+    The last slot of masks is scratch. streaming: results go to memory past the caches.
+    """
+    spare = np.int64(len(masks) - WORDS)
+    for q in range(count):
+        o, to = arity * q, at + q * WORDS
+        a = np.int64(operands[o]) * WORDS
+        if arity == 1:
+            and1(out, to, streaming, masks, a)
+        elif arity == 2:
+            and2(out, to, streaming, masks, a, np.int64(operands[o + 1]) * WORDS)
+        elif arity == 3:
+            b, c = np.int64(operands[o + 1]) * WORDS, np.int64(operands[o + 2]) * WORDS
+            and3(out, to, streaming, masks, a, b, c)
+        else:
+            for last in range(3, arity - 1, 3):
+                b, c = np.int64(operands[o + last - 2]) * WORDS, np.int64(operands[o + last - 1]) * WORDS
+                and4(masks, spare, False, masks, a, b, c, np.int64(operands[o + last]) * WORDS)
+                a = spare
+            # the last one to three masks, some of them twice, so that every arity ends in the same way
+            b, c = np.int64(operands[o + arity - 2]) * WORDS, np.int64(operands[o + arity - 1]) * WORDS
+            and4(out, to, streaming, masks, a, np.int64(operands[o + arity - 3]) * WORDS, b, c)
+
+
+@njit(inline="always")  # a call with so many arrays would cost more than what it does
+def _compare(arity, ids, stride, base, rows, lows, spans, o, target, at):
+    """target[at:at + 8] = AND of `arity` comparisons from place o on."""
     if arity == 1:
-        for q in range(count):
-            _and1(out, at + q * WORDS, masks, np.int64(operands[q]) * WORDS)
+        compare1(ids, stride, base, rows, lows, spans, o, target, at)
     elif arity == 2:
-        for q in range(count):
-            o = 2 * q
-            _and2(
-                out, at + q * WORDS, masks, np.int64(operands[o]) * WORDS, np.int64(operands[o + 1]) * WORDS
-            )
+        compare2(ids, stride, base, rows, lows, spans, o, target, at)
     elif arity == 3:
-        for q in range(count):
-            o = 3 * q
-            a, b = np.int64(operands[o]) * WORDS, np.int64(operands[o + 1]) * WORDS
-            _and3(out, at + q * WORDS, masks, a, b, np.int64(operands[o + 2]) * WORDS)
+        compare3(ids, stride, base, rows, lows, spans, o, target, at)
+    elif arity == 4:
+        compare4(ids, stride, base, rows, lows, spans, o, target, at)
+    elif arity == 5:
+        compare5(ids, stride, base, rows, lows, spans, o, target, at)
     else:
-        for q in range(count):
-            o = arity * q
-            a, b = np.int64(operands[o]) * WORDS, np.int64(operands[o + 1]) * WORDS
-            c, d = np.int64(operands[o + 2]) * WORDS, np.int64(operands[o + 3]) * WORDS
-            _and4(out, at + q * WORDS, masks, a, b, c, d)
-            for j in range(4, arity):
-                _and_into(out, at + q * WORDS, masks, np.int64(operands[o + j]) * WORDS)
+        compare6(ids, stride, base, rows, lows, spans, o, target, at)
+
+
+@njit(cache=True, nogil=True)
+def compare_directly(direct, ids, stride, base, scratch, out, at, streaming):
+    """Results of conjunctions without masks in between; see `index.direct.Direct` for the fields.
+
+    Streamed results are gathered in scratch first: words cannot go past the caches one by one.
+    """
+    arities, firsts, sizes, offsets, rows, lows, spans = direct
+    room = len(scratch) // WORDS
+    for g in range(len(arities)):
+        arity, to = arities[g], at + firsts[g] * WORDS
+        for first in range(0, sizes[g], room):
+            last = min(first + room, sizes[g])
+            o = offsets[g] + first * arity
+            if streaming:
+                for q in range(last - first):
+                    _compare(arity, ids, stride, base, rows, lows, spans, o + q * arity, scratch, q * WORDS)
+                for q in range(last - first):
+                    and1(out, to + (first + q) * WORDS, True, scratch, q * WORDS)
+            else:
+                for q in range(last - first):
+                    _compare(
+                        arity,
+                        ids,
+                        stride,
+                        base,
+                        rows,
+                        lows,
+                        spans,
+                        o + q * arity,
+                        out,
+                        to + (first + q) * WORDS,
+                    )
 
 
 @njit(cache=True, nogil=True)
@@ -253,16 +159,18 @@ def clear_tail(out, at, queries, valid):
 def add_counts(out, at, queries, counts):
     """counts[q] += ones of query q in one block."""
     for q in range(queries):
-        total = np.int64(0)
-        for word in range(WORDS):
-            total += _population(out[at + q * WORDS + word])
-        counts[q] += total
+        counts[q] += mask_population(out, at + q * WORDS)
 
 
 @njit(cache=True, nogil=True)
 def _shelf_masks(shelf, stride, base, masks):
     """Masks of all conditions on the subjects of one shelf; see `run_blocks` for the fields."""
     ids, rows, lows, spans, slots, firsts, table_rows, offsets, table_slots, tables = shelf
+    line = 64 // ids.itemsize
+    for row in range(len(ids) // stride):
+        start = row * stride + base + BLOCK
+        for at in range(start, start + BLOCK, line):
+            prefetch(ids, at)
     range_masks(ids, stride, base, rows, lows, spans, slots, firsts, masks)
     table_masks(ids, stride, base, table_rows, offsets, table_slots, tables, masks)
 
@@ -307,20 +215,25 @@ def run_blocks(
     derived,
     groups,
     steps,
+    direct,
     always,
     results,
+    gathered,
     masks,
     out,
     keep,
+    streaming,
     counts,
 ):
     """All results of blocks first .. last - 1, with `masks` as scratch, zero where patterns put their hits.
 
-    shelf: ids, then rows, lows, spans, slots of the ranges and how many come first, then rows, offsets, slots and bits of the table
-    conditions. found: rows and slots of pattern hits by block, and where each block's start. derived: targets, hits, nulls
-    and flags of conditions on patterns. groups: arity, first result, count and operand offset of each group, and the operands. steps: targets,
-    lefts, rights, flips, emits. always: results from .. to that are all ones. keep: write each block to its own place
-    of `out`; else every block to the first. counts: if it has a place for each result, ones are added up in it.
+    shelf: ids, with `stride` places a subject; then rows, lows, spans, slots of the ranges and how many come first; then
+    rows, offsets, slots and bits of the table conditions. found: rows and slots of pattern hits by block, and where each
+    block's start. derived: targets, hits, nulls and flags of conditions on patterns. groups: arity, first result, count and operand
+    offset of each group, and the operands. steps: targets, lefts, rights, flips, emits. direct: see
+    `compare_directly`, with `gathered` as its scratch. always: results from .. to that are
+    all ones. keep: write each block to its own place of `out`; else every block to the first. streaming: results go past
+    the caches. counts: if it has a place for each result, ones are added up in it.
     """
     arities, firsts, sizes, offsets, operands = groups
     targets, lefts, rights, flips, emits = steps
@@ -337,64 +250,13 @@ def run_blocks(
         for g in range(len(arities)):
             start = offsets[g]
             own = operands[start : start + arities[g] * sizes[g]]
-            conjunctions(arities[g], own, sizes[g], masks, out, at + firsts[g] * WORDS)
-        run_steps(targets, lefts, rights, flips, emits, masks, out, at)
+            conjunctions(arities[g], own, sizes[g], masks, out, at + firsts[g] * WORDS, streaming)
+        run_steps(targets, lefts, rights, flips, emits, masks, out, at, streaming)
+        compare_directly(direct, shelf8[0], stride, base, gathered, out, at, streaming)
         _clear_hits(hit_rows, hit_slots, hit_starts[block], hit_starts[block + 1], masks)
-        for place in range(at + always[0] * WORDS, at + always[1] * WORDS):
-            out[place] = ~np.uint64(0)
+        for word in range(at + always[0] * WORDS, at + always[1] * WORDS):
+            out[word] = ~np.uint64(0)
         if base + BLOCK > rows:
             clear_tail(out, at, results, rows - base)
         if len(counts) == results:
             add_counts(out, at, results, counts)
-
-
-@njit(cache=True, nogil=True)
-def query_rows(out, blocks, queries, query, rows):
-    """Rows of one query over all blocks, ascending; returns how many were written."""
-    found = 0
-    for block in range(blocks):
-        at = (block * queries + query) * WORDS
-        for word in range(WORDS):
-            bits = out[at + word]
-            base = block * BLOCK + word * 64
-            while bits != np.uint64(0):
-                rows[found] = base + _lowest(bits)
-                found += 1
-                bits &= bits - np.uint64(1)
-    return found
-
-
-@njit(cache=True, nogil=True)
-def all_pairs(out, blocks, queries, order, numbers, starts, rows, found):
-    """All (row, query) pairs by row, and for each row in the given order of results.
-
-    order: results in the order wanted; numbers: what to write for each result. starts: scratch of 513 places. Each block
-    is counted by row first and then filled, so that no sorting is needed. Writes rows and found; returns how many.
-    """
-    total = 0
-    for block in range(blocks):
-        starts[:] = 0
-        base = block * queries
-        for result in range(queries):
-            for word in range(WORDS):
-                bits = out[(base + result) * WORDS + word]
-                while bits != np.uint64(0):
-                    starts[word * 64 + _lowest(bits) + 1] += 1
-                    bits &= bits - np.uint64(1)
-        starts[0] = total
-        for row in range(BLOCK):
-            count = starts[row + 1]
-            for place in range(starts[row], starts[row] + count):
-                rows[place] = block * BLOCK + row
-            starts[row + 1] = starts[row] + count
-        total = starts[BLOCK]
-        for i in range(queries):
-            result = order[i]
-            for word in range(WORDS):
-                bits = out[(base + result) * WORDS + word]
-                while bits != np.uint64(0):
-                    row = word * 64 + _lowest(bits)
-                    found[starts[row]] = numbers[result]
-                    starts[row] += 1
-                    bits &= bits - np.uint64(1)
-    return total

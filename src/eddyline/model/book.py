@@ -9,19 +9,37 @@ to the newest version costs the query and not the set; adding to an older one co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from functools import cached_property
 
 from eddyline.model.query import Query
+from eddyline.model.roster import Roster
 
 
-@dataclass(slots=True)
 class _Pages:
-    """What versions share."""
+    """What versions share: ids and texts by number, the last number of each id, and the one before it if it had one."""
 
-    ids: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    latest: dict[str, int] = field(default_factory=dict)
+    def __init__(self, ids: list[str], texts: list[str]) -> None:
+        self.ids = ids
+        self.texts = texts
+        self.latest = {id: number for number, id in enumerate(ids)}
+        self.earlier: dict[int, int] = {}
+        if len(self.latest) < len(ids):  # ids were given again after a removal
+            self.latest = {}
+            for number, id in enumerate(ids):
+                self._enter(id, number)
+
+    def add(self, query: Query) -> None:
+        """Write down one more query."""
+        self._enter(query.id, len(self.ids))
+        self.ids.append(query.id)
+        self.texts.append(query.sql)
+
+    def _enter(self, id: str, number: int) -> None:
+        before = self.latest.get(id)
+        if before is not None:
+            self.earlier[number] = before
+        self.latest[id] = number
 
 
 class Book:
@@ -30,14 +48,14 @@ class Book:
     def __init__(
         self, pages: _Pages | None = None, size: int = 0, removed: frozenset[int] = frozenset()
     ) -> None:
-        self._pages = _Pages() if pages is None else pages
+        self._pages = _Pages([], []) if pages is None else pages
         self.size = size
         self.removed = removed
 
     @staticmethod
     def of(ids: list[str], texts: list[str], removed: frozenset[int]) -> Book:
         """The book of queries that were written down before."""
-        return Book(_Pages(ids, texts, {id: number for number, id in enumerate(ids)}), len(ids), removed)
+        return Book(_Pages(ids, texts), len(ids), removed)
 
     def __len__(self) -> int:
         return self.size - len(self.removed)
@@ -48,14 +66,9 @@ class Book:
     def find(self, id: str) -> int | None:
         """Number of the query that has an id in this version."""
         number = self._pages.latest.get(id)
-        if number is not None and number < self.size:
-            return None if number in self.removed else number
-        if number is None or self._is_newest:
-            return None
-        return next(
-            (n for n in range(self.size - 1, -1, -1) if self._pages.ids[n] == id and n not in self.removed),
-            None,
-        )
+        while number is not None and number >= self.size:
+            number = self._pages.earlier.get(number)
+        return None if number in self.removed else number
 
     @property
     def _is_newest(self) -> bool:
@@ -66,6 +79,11 @@ class Book:
         """Ids by number, removed ones included."""
         return self._pages.ids if self._is_newest else self._pages.ids[: self.size]
 
+    @cached_property
+    def roster(self) -> Roster:
+        """The ids as matches give them."""
+        return Roster(self._pages.ids, self.removed, self.size, self.find)
+
     def id(self, number: int) -> str:
         """Id of a number."""
         return self._pages.ids[number]
@@ -74,18 +92,12 @@ class Book:
         """SQL text of a number."""
         return self._pages.texts[number]
 
-    def numbers(self) -> Iterator[int]:
-        """Numbers of the queries in this version, ascending."""
-        return (number for number in range(self.size) if number not in self.removed)
-
     def add(self, queries: Iterable[Query]) -> tuple[Book, range]:
         """A version with more queries, and their numbers; the ids must be free."""
         pages = self._pages if self._is_newest else self._copied()
         first = self.size
         for query in queries:
-            pages.latest[query.id] = len(pages.ids)
-            pages.ids.append(query.id)
-            pages.texts.append(query.sql)
+            pages.add(query)
         return Book(pages, len(pages.ids), self.removed), range(first, len(pages.ids))
 
     def remove(self, numbers: Iterable[int]) -> Book:
@@ -93,5 +105,4 @@ class Book:
         return Book(self._pages, self.size, self.removed | frozenset(numbers))
 
     def _copied(self) -> _Pages:
-        ids, texts = self._pages.ids[: self.size], self._pages.texts[: self.size]
-        return _Pages(ids, texts, {id: number for number, id in enumerate(ids)})
+        return _Pages(self._pages.ids[: self.size], self._pages.texts[: self.size])

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.model.roster import Roster
+
 Integers = npt.NDArray[np.signedinteger[Any]]
 
 
@@ -49,7 +51,9 @@ class RowLists:
 
 
 class Matches:
-    """The (row, query) pairs of one batch; ids[number] is the id of a query number.
+    """The (row, query) pairs of one batch, or of `batch_rows` consecutive rows of it that start at row `first`.
+
+    ids[number] is the id of a query number. Row numbers are those of the whole batch.
 
     >>> m = Matches(["a", "b"], 3, [RowLists([[0, 2], []])])
     >>> len(m), m.counts(), m.rows("a").tolist(), m.query_lists().to_pylist()
@@ -58,74 +62,73 @@ class Matches:
 
     def __init__(
         self,
-        ids: Sequence[str],
+        ids: Sequence[str] | Roster,
         batch_rows: int,
         parts: Sequence[Part],
         *,
-        removed: frozenset[int] = frozenset(),
+        first: int = 0,
     ) -> None:
-        self._ids = ids
+        self._roster = ids if isinstance(ids, Roster) else Roster(ids)
         self._batch_rows = batch_rows
         self._parts = parts
-        self._removed = np.fromiter(removed, np.int64, len(removed))
+        self.first = first
+
+    @property
+    def row_range(self) -> range:
+        """The rows that these are the matches of."""
+        return range(self.first, self.first + self._batch_rows)
 
     def __len__(self) -> int:
         return int(self._counts.sum())
 
     @cached_property
     def _counts(self) -> Integers:
-        totals = np.zeros(len(self._ids), np.int64)
+        totals = np.zeros(len(self._roster), np.int64)
         for part in self._parts:
             numbers, counts = part.counts()
             totals[numbers] += counts
-        totals[self._removed] = 0
+        totals[self._roster.removed] = 0
         return totals
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        dead = set(self._removed.tolist())
-        return {id: number for number, id in enumerate(self._ids) if number not in dead}
 
     def counts(self) -> dict[str, int]:
         """Number of matching tuples for every query, zeros included."""
-        counts = self._counts.tolist()
-        return {id: counts[number] for id, number in self._numbers.items()}
+        return self._roster.by_id(self._counts.tolist())
 
     def rows(self, id: str) -> Integers:
         """Numbers of the rows that match a query, ascending."""
-        number = self._numbers[id]
+        number = self._roster.number(id)
         found = [part.rows(number) for part in self._parts]
-        return found[0] if len(found) == 1 else np.sort(np.concatenate([*found, np.empty(0, np.int64)]))
+        rows = found[0] if len(found) == 1 else np.sort(np.concatenate([*found, np.empty(0, np.int64)]))
+        return rows + self.first if self.first else rows
 
     def pairs(self) -> pa.Table:
         """All pairs as columns `row` and `query`, by row, then in order of registration."""
-        row, number = self._sorted_pairs
-        names = pa.array(self._ids, pa.string())
-        return pa.table({"row": pa.array(row, pa.int64()), "query": names.take(pa.array(number))})
+        row, number = self.pair_arrays()
+        return pa.table({"row": pa.array(row, pa.int64()), "query": self._roster.named(number)})
 
     def query_lists(self) -> pa.ListArray:
-        """For every row of the batch the ids of the queries that it satisfies."""
+        """For every row the ids of the queries that it satisfies."""
         row, number = self._sorted_pairs
         offsets = np.searchsorted(row, np.arange(self._batch_rows + 1))
-        names = pa.array(self._ids, pa.string()).take(pa.array(number))
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names)
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), self._roster.named(number))
 
     def pair_arrays(self) -> tuple[Integers, Integers]:
         """All pairs as two arrays, rows and query numbers, by row, then in order of registration."""
-        return self._sorted_pairs
+        row, number = self._sorted_pairs
+        return (row + self.first if self.first else row), number
 
     @cached_property
     def _sorted_pairs(self) -> tuple[Integers, Integers]:
         parts = [part.pairs() for part in self._parts]
-        if len(parts) == 1 and not len(self._removed):
+        if len(parts) == 1 and not len(self._roster.removed):
             return parts[0]
         row = np.concatenate([*(rows for rows, _ in parts), np.empty(0, np.int64)])
         number = np.concatenate([*(numbers for _, numbers in parts), np.empty(0, np.int64)])
-        if len(self._removed):
-            alive = ~np.isin(number, self._removed)
+        if len(self._roster.removed):
+            alive = ~np.isin(number, self._roster.removed)
             row, number = row[alive], number[alive]
         order = np.lexsort((number, row))
         return row[order], number[order]
 
     def __repr__(self) -> str:
-        return f"<Matches: {len(self)} pairs of {self._batch_rows} rows and {len(self._ids)} queries>"
+        return f"<Matches: {len(self)} pairs of {self._batch_rows} rows and {len(self._roster)} queries>"

@@ -98,3 +98,13 @@ def conditions_of(predicate: Predicate) -> Iterator[Condition]:
             yield current
         else:
             pending.extend(reversed(current.parts))
+
+
+def conjunction(predicate: Predicate) -> tuple[Condition, ...] | None:
+    """The conditions of a plain AND, none of them for what is always true; None for anything else."""
+    if isinstance(predicate, Condition):
+        return (predicate,)
+    if not isinstance(predicate, And):
+        return None
+    conditions = tuple([part for part in predicate.parts if isinstance(part, Condition)])
+    return conditions if len(conditions) == len(predicate.parts) else None

@@ -12,7 +12,7 @@ import pyarrow as pa
 from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import EddylineError, QueryError
-from eddyline.execute.batch import columns_of
+from eddyline.execute.batch import Columns, columns_of
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.why import Why, decide
 from eddyline.functions.evaluate import Evaluation
@@ -25,31 +25,16 @@ from eddyline.model.matches import Matches
 from eddyline.model.predicate import conditions_of
 from eddyline.model.query import NormalQuery, Query
 from eddyline.queryset import store
+from eddyline.queryset.cost import Cost, Costs
 from eddyline.queryset.explain import explain_query, explain_set
+from eddyline.queryset.garbage import uncollected
+from eddyline.queryset.pending import Pending
+from eddyline.queryset.pricing import Pricing
 from eddyline.sql.render import render
 
 Queries = Mapping[str, str] | Iterable[Query]
+BLOCK_ROWS: Final = 16_384  # fewer cost more calls: at 4,096 a thousand queries take twice the time
 MERGE: Final = 2  # a new segment takes in those of up to so many times its size
-
-
-class Pending:
-    """Queries that are not in a segment yet; versions that grow out of one another share one list."""
-
-    def __init__(self, shared: list[tuple[int, NormalQuery]] | None = None, size: int = 0) -> None:
-        self._shared = [] if shared is None else shared
-        self._size = size
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __iter__(self) -> Iterator[tuple[int, NormalQuery]]:
-        return iter(self._shared[: self._size])
-
-    def add(self, members: list[tuple[int, NormalQuery]]) -> Pending:
-        """More queries, at the cost of these alone if nobody else has added to the list."""
-        shared = self._shared if len(self._shared) == self._size else self._shared[: self._size]
-        shared.extend(members)
-        return Pending(shared, len(shared))
 
 
 class QuerySet:
@@ -94,7 +79,8 @@ class QuerySet:
     ) -> QuerySet:
         """Compile queries; those that are refused raise, or are collected in `problems`."""
         empty = QuerySet(Compiler(streams, time_zone=time_zone), Book(), (), version=0, settings=settings)
-        return empty.add(queries, on_error=on_error)
+        with uncollected():
+            return empty.add(queries, on_error=on_error)
 
     @property
     def streams(self) -> tuple[Stream, ...]:
@@ -148,29 +134,47 @@ class QuerySet:
 
     def match(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> Matches:
         """Which tuples of a batch (Arrow, pandas or polars) satisfy which queries."""
-        executors, evaluation, rows = self._evaluation(batch, stream)
-        parts = (
-            [part for e in executors for part in e.match(evaluation, rows, threads=threads)] if rows else []
-        )
-        return Matches(self._book.ids, rows, parts, removed=self._book.removed)
+        executors, columns, rows = self._columns(batch, stream)
+        return self._matches(executors, columns, rows, threads)
+
+    def blocks(
+        self, batch: Any, *, stream: str | None = None, rows: int = BLOCK_ROWS, threads: int = 1
+    ) -> Iterator[Matches]:
+        """The matches of a batch in pieces of at most `rows` rows, in order, each with the row numbers of the batch.
+
+        For matches that would be too many to keep: what is let go before the next piece is asked for leaves its memory
+        to that one.
+        """
+        executors, columns, total = self._columns(batch, stream)
+        for first in range(0, total, rows):
+            size = min(rows, total - first)
+            piece = {name: column.slice(first, size) for name, column in columns.items()}
+            yield self._matches(executors, piece, size, threads, first)
+
+    def _matches(
+        self, executors: list[SegmentExecutor], columns: Columns, rows: int, threads: int, first: int = 0
+    ) -> Matches:
+        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows)
+        found = [executor.match(evaluation, rows, threads=threads) for executor in executors] if rows else []
+        return Matches(self._book.roster, rows, [part for parts in found for part in parts], first=first)
 
     def count(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> dict[str, int]:
         """How many tuples of a batch match each query, zeros included; quicker than `match` where that is all one wants."""
-        executors, evaluation, rows = self._evaluation(batch, stream)
+        executors, columns, rows = self._columns(batch, stream)
+        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows)
         totals = np.zeros(self._book.size, np.int64)
         if rows:
             for executor in executors:
                 executor.count(evaluation, rows, totals, threads=threads)
-        counts = totals.tolist()
-        return {self._book.id(number): counts[number] for number in self._book.numbers()}
+        return self._book.roster.by_id(totals.tolist())
 
-    def _evaluation(self, batch: Any, stream: str | None) -> tuple[list[SegmentExecutor], Evaluation, int]:
-        """The executors of a stream and a batch's columns that they read."""
+    def _columns(self, batch: Any, stream: str | None) -> tuple[list[SegmentExecutor], Columns, int]:
+        """The executors of a stream, the columns of a batch that they read, and its number of rows."""
         source = self._stream(stream)
         executors = [e for e in self._compiled() if e.segment.stream == source.name]
         used = dict.fromkeys(column for executor in executors for column in executor.segment.columns)
         columns, rows = columns_of(batch, source, used)
-        return executors, Evaluation(columns, time_zone=self.time_zone, rows=rows), rows
+        return executors, columns, rows
 
     def explain(self, id: str | None = None) -> str:
         """How the set is compiled, or how one query is served."""
@@ -180,17 +184,44 @@ class QuerySet:
         number = self._number(id)
         return explain_query(self._compiler.compile(Query(id, self._book.text(number))), number, segments)
 
+    def pricing(self) -> Pricing:
+        """Prices the set's queries and others; for several questions about costs, which then share the work."""
+        return Pricing(self._compiled(), self._book, self._compiler, self.settings.direct)
+
+    def cost(self, batches: Iterable[Any] = (), *, stream: str | None = None) -> Costs:
+        """Every query's share of work and memory; with batches of a stream, what matching them took, divided alike."""
+        return self.pricing().costs(self._run(batch, stream) for batch in batches)
+
+    def marginal_cost(self, sql: str) -> Cost:
+        """What the set would cost more with one more query."""
+        return self.pricing().marginal(Query("", sql))
+
+    def _run(self, batch: Any, stream: str | None) -> tuple[list[tuple[int, SegmentExecutor]], Columns, int]:
+        executors, columns, rows = self._columns(batch, stream)
+        return [(n, e) for n, e in enumerate(self._compiled()) if e in executors], columns, rows
+
     def save(self, folder: str | Path) -> None:
         """Write the compiled set into a new folder."""
         segments = [executor.segment for executor in self._compiled()]
-        store.save(Path(folder), self.streams, self.time_zone, self.version, self._book, segments)
+        saved = store.Saved(
+            list(self.streams), self.time_zone, self.version, self.settings, self._book, segments
+        )
+        store.save(Path(folder), saved)
 
     @staticmethod
-    def load(folder: str | Path) -> QuerySet:
-        """Open a saved set; its arrays stay on disk until they are used."""
-        streams, time_zone, version, book, segments = store.load(Path(folder))
-        compiler = Compiler(streams, time_zone=time_zone)
-        return QuerySet(compiler, book, tuple([SegmentExecutor(s) for s in segments]), version=version)
+    def load(folder: str | Path, *, settings: IndexSettings | None = None) -> QuerySet:
+        """Open a saved set; its arrays stay on disk until they are used.
+
+        Queries that are added later are compiled by the settings that the set was saved with, or by those given.
+        """
+        saved = store.load(Path(folder))
+        return QuerySet(
+            Compiler(saved.streams, time_zone=saved.time_zone),
+            saved.book,
+            tuple([SegmentExecutor(segment) for segment in saved.segments]),
+            version=saved.version,
+            settings=settings or saved.settings,
+        )
 
     def why(self, id: str, row: Mapping[str, Any] | Any) -> Why:
         """Why a tuple, given as a mapping or as a batch of one row, matches a query or not."""
@@ -232,8 +263,9 @@ class QuerySet:
             for number, query in self._pending:
                 by_stream.setdefault(query.stream, []).append((number, query))
             segments = list(self._segments)
-            for stream, members in by_stream.items():
-                segments = self._merged(segments, stream, members)
+            with uncollected():
+                for stream, members in by_stream.items():
+                    segments = self._merged(segments, stream, members)
             self._segments, self._pending = tuple(segments), Pending()
         return self._segments
 
@@ -256,6 +288,7 @@ class QuerySet:
             compiled = [self._compiler.compile(Query(self._book.id(n), self._book.text(n))) for n in numbers]
             members = [*zip(numbers, compiled, strict=True), *members]
         live = [(number, query) for number, query in members if number not in self._book.removed]
+        live.sort(key=lambda member: member[0])
         step = limit or max(1, len(live))
         for start in range(0, len(live), step):
             piece = live[start : start + step]

@@ -1,7 +1,7 @@
 """Query sets as folders: the queries as Parquet, every segment a folder of its own, a manifest that ties them together.
 
     set/
-        manifest.json       format, version, time zone, streams, removed numbers, names of the segments
+        manifest.json       format, version, time zone, settings, streams, removed numbers, number of segments
         queries.parquet     id and sql by number
         segment-0/ ...
 
@@ -13,47 +13,55 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from eddyline.config import IndexSettings
 from eddyline.errors import FileError
 from eddyline.index.segment import Segment
 from eddyline.index.store import load_segment, save_segment
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _MANIFEST: Final = "manifest.json"
 _QUERIES: Final = "queries.parquet"
 
 
-def save(
-    folder: Path,
-    streams: Sequence[Stream],
-    time_zone: str,
-    version: int,
-    book: Book,
-    segments: Sequence[Segment],
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """All that a query set consists of."""
+
+    streams: list[Stream]
+    time_zone: str
+    version: int
+    settings: IndexSettings
+    book: Book
+    segments: list[Segment]
+
+
+def save(folder: Path, saved: Saved) -> None:
     """Write a set into a new or empty folder."""
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise FileError(f"folder {folder} is not empty", hint="save into a new folder")
-    for place, segment in enumerate(segments):
+    for place, segment in enumerate(saved.segments):
         save_segment(segment, folder / f"segment-{place}")
+    book = saved.book
     table = pa.table({"id": book.ids, "sql": [book.text(number) for number in range(book.size)]})
     pq.write_table(table, folder / _QUERIES)
     manifest = {
         "format": FORMAT,
-        "version": version,
-        "time_zone": time_zone,
-        "streams": [_pack_stream(stream) for stream in streams],
+        "version": saved.version,
+        "time_zone": saved.time_zone,
+        "settings": asdict(saved.settings),
+        "streams": [_pack_stream(stream) for stream in saved.streams],
         "removed": sorted(book.removed),
-        "segments": len(segments),
+        "segments": len(saved.segments),
         "queries": zlib.crc32((folder / _QUERIES).read_bytes()),
     }
     draft = folder / (_MANIFEST + ".draft")
@@ -61,7 +69,7 @@ def save(
     draft.replace(folder / _MANIFEST)
 
 
-def load(folder: Path) -> tuple[list[Stream], str, int, Book, list[Segment]]:
+def load(folder: Path) -> Saved:
     """Read what `save` wrote, or raise a `FileError` that names the file."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
@@ -80,7 +88,8 @@ def load(folder: Path) -> tuple[list[Stream], str, int, Book, list[Segment]]:
     book = Book.of(table["id"].to_pylist(), table["sql"].to_pylist(), frozenset(manifest["removed"]))
     segments = [load_segment(folder / f"segment-{place}") for place in range(manifest["segments"])]
     streams = [_unpack_stream(data) for data in manifest["streams"]]
-    return streams, manifest["time_zone"], manifest["version"], book, segments
+    settings = IndexSettings(**manifest["settings"])
+    return Saved(streams, manifest["time_zone"], manifest["version"], settings, book, segments)
 
 
 def _pack_stream(stream: Stream) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline.execute.locate import locator
-from eddyline.index.cutting import cut
+from eddyline.index.cutting import cut, narrowest
 from eddyline.model import types as t
 from eddyline.model.expression import Column
 from eddyline.model.regions import Regions
@@ -25,7 +25,12 @@ CASES = [
     (t.LONG, [-(2**63), -(2**63) + 2], [-(2**63), -(2**63) + 1, 2**63 - 1]),
     (t.LONG, [5, 9], [-(2**63), 4, 5, 6, 9, 10, 2**63 - 1]),
     (t.BYTE, [-128, 127], [-128, 0, 127, None]),
+    (t.BYTE, [-128], [-128, 0, 127, None]),
+    (t.BYTE, [127], [-128, 126, 127]),
+    (t.INT, [0, 65_000], [-(2**31), -1, 0, 1, 64_999, 65_000, 65_001, 2**31 - 1, None]),
+    (t.INT, list(range(-300, 300)), [-(2**31), -301, -300, 0, 299, 300, 2**31 - 1]),
     (t.BOOLEAN, [True], [True, False, None]),
+    (t.BOOLEAN, [False], [True, False, None]),
     (t.STRING, ["b", "d"], ["a", "b", "c", "d", "é", "", None]),
     (t.BINARY, [b"b"], [b"", b"b", b"c", None]),
 ]
@@ -33,17 +38,20 @@ ARROW = {
     t.DOUBLE: pa.float64(),
     t.FLOAT: pa.float32(),
     t.LONG: pa.int64(),
+    t.INT: pa.int32(),
     t.BYTE: pa.int8(),
     t.BOOLEAN: pa.bool_(),
 }
 
 
+@pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("ranges", [False, True])
 @pytest.mark.parametrize("copies", [1, 300])
 @pytest.mark.parametrize(("kind", "constants", "values"), CASES)
-def test_ids_are_those_of_the_regions(kind, constants, values, copies, ranges) -> None:
+def test_ids_are_those_of_the_regions(kind, constants, values, copies, ranges, narrow) -> None:
     sets = [Regions.points(constants)] + ([Regions.below(constants[0], closed=True)] if ranges else [])
     cutting = cut(Column("x", kind), sets)
+    cutting = narrowest(cutting) if narrow else cutting
     arrow = ARROW.get(kind, pa.string() if kind == t.STRING else pa.binary())
     ids = np.empty(len(values) * copies, cutting.id_type)
     locator(cutting).locate(pa.array(values * copies, arrow), ids)

@@ -2,6 +2,6 @@
 
 from eddyline.functions.evaluate.arrays import arrow_type, values_of
 from eddyline.functions.evaluate.evaluation import Evaluation, evaluate, evaluate_constant
-from eddyline.functions.evaluate.failures import Failures
+from eddyline.functions.evaluate.failures import Failures, fallible
 
-__all__ = ["Evaluation", "Failures", "arrow_type", "evaluate", "evaluate_constant", "values_of"]
+__all__ = ["Evaluation", "Failures", "arrow_type", "evaluate", "evaluate_constant", "fallible", "values_of"]

@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 
 from eddyline.functions.evaluate import arithmetic, cast, compare, logic, nested, text, times
-from eddyline.functions.evaluate.arrays import Outcome, array_of, nulls, stretch, values_of
-from eddyline.functions.evaluate.failures import Failures, count
-from eddyline.functions.evaluate.read import read
+from eddyline.functions.evaluate.arrays import Mask, Outcome, array_of, nulls, stretch, values_of
+from eddyline.functions.evaluate.failures import Failures, count, failed_rows
+from eddyline.functions.evaluate.read import read, read_dictionary
 from eddyline.functions.operations import OPERATIONS
 from eddyline.functions.zones import Zone, find_zone
 from eddyline.model.expression import Call, Column, Expression, Literal
@@ -55,6 +55,19 @@ class Evaluation:
         if self._failures is not None:
             count(expression, self._known, self._rows, self._failures)
         return stretch(result, self._rows)
+
+    def encoded(self, expression: Expression) -> pa.Array:
+        """As `values`, but a column that comes as a dictionary stays one, where looking at its values once pays."""
+        if isinstance(expression, Column) and expression not in self._known:
+            dictionary = read_dictionary(self._columns[expression.name], expression.type)
+            if dictionary is not None:
+                return dictionary
+        return self.values(expression)
+
+    def failed(self, expression: Expression) -> list[tuple[Expression, Mask]]:
+        """The operations of an expression that failed in some row, each with these rows."""
+        self._outcome(expression)
+        return list(failed_rows(expression, self._known, self._rows))
 
     def _outcome(self, expression: Expression) -> Outcome:
         known = self._known.get(expression)

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from eddyline.functions.evaluate.arrays import Mask, Outcome, numbers, validity
 from eddyline.functions.evaluate.compare import compare
-from eddyline.model.expression import Call, Expression
+from eddyline.functions.operations import OPERATIONS
+from eddyline.model.expression import Call, Expression, walk
 
 Wanted: TypeAlias = Callable[[Call, Sequence[pa.Array], Mask], Iterator[Mask]]
 
@@ -56,20 +57,46 @@ class Failures:
 
 def count(subject: Expression, outcomes: Mapping[Expression, Outcome], rows: int, failures: Failures) -> None:
     """Add what failed below a subject whose parts' outcomes are all known."""
+    for part, mask in failed_rows(subject, outcomes, rows):
+        failures.add(subject, part, int(np.count_nonzero(mask)))
+
+
+def failed_rows(
+    subject: Expression, outcomes: Mapping[Expression, Outcome], rows: int
+) -> Iterator[tuple[Expression, Mask]]:
+    """The operations below a subject that failed in some row, and the rows; all outcomes must be known."""
     order = _parents_first(subject)
     if all(outcomes[part].failed is None for part in order):
         return
     wanted = {subject: np.ones(rows, np.bool_)}
     for part in order:
         failed = outcomes[part].failed
-        missed = 0 if failed is None else int(np.count_nonzero(failed & wanted[part]))
-        if missed:
-            failures.add(subject, part, missed)
+        if failed is not None:
+            missed = failed & wanted[part]
+            if missed.any():
+                yield part, missed
         if isinstance(part, Call):
             arrays = [outcomes[argument].values for argument in part.arguments]
             masks = _LAZY.get(part.function, _always)(part, arrays, wanted[part])
             for argument, mask in zip(part.arguments, masks, strict=True):
                 wanted[argument] = wanted[argument] | mask if argument in wanted else mask
+
+
+def fallible(expression: Expression) -> tuple[Expression, ...]:
+    """The largest parts of an expression that can fail; operations around them that cannot are taken off.
+
+    >>> from eddyline.model.expression import Column, Literal
+    >>> from eddyline.model.types import BOOLEAN, INT
+    >>> total = Call("add", (Column("a", INT), Literal(1, INT)), INT)
+    >>> fallible(Call("gt", (total, Column("b", INT)), BOOLEAN)) == (total,)
+    True
+    """
+    if not any(isinstance(e, Call) and OPERATIONS[e.function].try_sql for e in walk(expression)):
+        return ()
+    assert isinstance(expression, Call), "what can fail is a call"
+    if OPERATIONS[expression.function].try_sql or expression.function in _LAZY:
+        return (expression,)
+    return tuple(dict.fromkeys(part for each in expression.arguments for part in fallible(each)))
 
 
 def _parents_first(root: Expression) -> list[Expression]:

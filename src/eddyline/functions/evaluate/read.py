@@ -30,11 +30,7 @@ def read(column: pa.Array | pa.ChunkedArray, kind: t.DataType) -> Outcome:
     >>> read(pa.array([-1, None], pa.timestamp("ns")), t.TIMESTAMP_NTZ).values.cast(pa.int64()).to_pylist()
     [-1, None]
     """
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
-    if isinstance(array, pa.ExtensionArray):
-        array = array.storage
+    array = _one_array(column)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     target = arrow_type(kind)
@@ -52,6 +48,30 @@ def read(column: pa.Array | pa.ChunkedArray, kind: t.DataType) -> Outcome:
     if pa.types.is_fixed_size_binary(array.type):
         return Outcome(pc.cast(array, pa.binary()))
     return Outcome(pc.cast(array, target))
+
+
+def read_dictionary(column: pa.Array | pa.ChunkedArray, kind: t.DataType) -> pa.DictionaryArray | None:
+    """A column that comes as a dictionary, its values brought to the canonical type; None for other columns.
+
+    A dictionary with more values than the column has is not worth reading: None for it, too.
+
+    >>> read_dictionary(pa.array(["a", "a", None]).dictionary_encode(), t.STRING).indices.to_pylist()
+    [0, 0, None]
+    """
+    if not pa.types.is_dictionary(column.type):
+        return None
+    array = _one_array(column)
+    if len(array.dictionary) > len(array):
+        return None
+    values = read(array.dictionary, kind).values
+    return array if values is array.dictionary else pa.DictionaryArray.from_arrays(array.indices, values)
+
+
+def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
+    return array.storage if isinstance(array, pa.ExtensionArray) else array
 
 
 def _times(array: pa.Array, kind: t.DataType) -> Outcome:

@@ -1,0 +1,85 @@
+"""Where among the constants of a key subject each value stands; the number of constants for all other values and NULL."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.execute.locate import locator
+from eddyline.execute.nulls import mark_nulls
+from eddyline.execute.ordinals import ordinals
+from eddyline.execute.strings import StringTable
+from eddyline.functions.evaluate import Evaluation
+from eddyline.index.cutting import Cutting
+from eddyline.index.ordinals import float_ordinals, has_ordinals
+from eddyline.kernels import keyed as kernels
+from eddyline.model import types as t
+
+Places = npt.NDArray[np.uint32]
+
+
+class Placer(Protocol):
+    """Fills `places` for all rows of a batch."""
+
+    def place(self, evaluation: Evaluation, places: Places) -> None:
+        """Write the places."""
+
+
+def placer(cutting: Cutting) -> Placer:
+    """The quickest way for a subject."""
+    if has_ordinals(cutting.subject.type):
+        return _Numbers(cutting)
+    if cutting.subject.type in (t.STRING, t.BINARY):
+        return _Strings(cutting)
+    return _Others(cutting)
+
+
+class Map:
+    """Numbers of 64-bit keys, their places in the list."""
+
+    def __init__(self, keys: npt.NDArray[Any]) -> None:
+        bits = max(1, len(keys).bit_length() + 1)  # a quarter to a half of the slots is taken
+        self.shift, self.slots = 64 - bits, np.zeros(2 << bits, np.uint64)
+        kernels.build_map(keys.view(np.uint64), self.shift, self.slots)
+
+
+class _Numbers:
+    """Types with ordinals."""
+
+    def __init__(self, cutting: Cutting) -> None:
+        self._subject, self._missing = cutting.subject, len(cutting.constants)
+        constants = np.asarray(cutting.constants)
+        floats = t.is_fractional(cutting.subject.type)
+        self._map = Map(float_ordinals(constants) if floats else constants.astype(np.int64))
+
+    def place(self, evaluation: Evaluation, places: Places) -> None:
+        values = evaluation.values(self._subject)
+        keys = ordinals(values, self._subject.type).view(np.uint64)
+        kernels.look_up(keys, self._map.shift, self._map.slots, self._missing, places)
+        mark_nulls(values, self._missing, places)
+
+
+class _Strings:
+    """Strings and binaries, dictionaries as they come."""
+
+    def __init__(self, cutting: Cutting) -> None:
+        self._subject, missing = cutting.subject, len(cutting.constants)
+        self._table = StringTable(cutting, step=1, first=0, missing=missing, null=missing)
+
+    def place(self, evaluation: Evaluation, places: Places) -> None:
+        self._table.find(evaluation.encoded(self._subject), places)
+
+
+class _Others:
+    """Any ordered type, by regions."""
+
+    def __init__(self, cutting: Cutting) -> None:
+        self._subject, self._missing = cutting.subject, len(cutting.constants)
+        self._locator = locator(cutting)
+
+    def place(self, evaluation: Evaluation, places: Places) -> None:
+        self._locator.locate(evaluation.values(self._subject), places)
+        # region 2i + 1 is constant i; NULL's, the last one, is odd too and gives the number of constants by itself
+        np.copyto(places, np.where(places & 1, places >> 1, np.uint32(self._missing)))

@@ -1,0 +1,23 @@
+"""What is said of a query when it is to be registered, and the states that a registered one may be in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """What becomes of a query's matches."""
+
+    ENABLED = "enabled"  # evaluated, counted and delivered
+    DISABLED = "disabled"  # kept, and not evaluated
+    SHADOW = "shadow"  # evaluated and counted, not delivered
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check says of a query that it lets in; `state` overrules what was asked for, and `note` says why."""
+
+    spark_only: bool = False
+    state: State | None = None
+    note: str | None = None

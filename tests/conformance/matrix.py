@@ -1,0 +1,85 @@
+"""What the suite runs over: configurations, random queries with the reference's matches, and what has to be equal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import pyarrow as pa
+
+from eddyline import Compiler, reference
+from eddyline.config import IndexSettings
+from eddyline.errors import QueryError
+from eddyline.index.asc import is_conjunction
+from eddyline.index.sliced import build_sliced
+from eddyline.model.matches import Matches
+from eddyline.model.query import Query
+from eddyline.queryset import QuerySet
+from eddyline.sql import bind
+from eddyline.testing.queries import statement
+from eddyline.testing.rows import EVERYTHING, nasty_rows
+from eddyline.testing.text import statement_text
+
+BLOCK = 250
+ROWS = 60
+CONFIGURATIONS = {
+    "auto": IndexSettings(),
+    "sliced": IndexSettings(executor="sliced"),
+    "sliced, no pre-filter": IndexSettings(executor="sliced", prefilter="off"),
+    "sliced, all masks": IndexSettings(executor="sliced", direct="never"),
+    "sliced, no masks": IndexSettings(executor="sliced", direct="always"),
+    "keyed": IndexSettings(executor="keyed"),
+    "rowwise": IndexSettings(executor="rowwise"),
+    "auto, no row-wise form": IndexSettings(rowwise_bytes=0),
+    "auto in segments": IndexSettings(segment_size=17),
+    "sliced in segments": IndexSettings(executor="sliced", segment_size=40),
+    "keyed in segments": IndexSettings(executor="keyed", segment_size=7),
+    "rowwise in segments": IndexSettings(executor="rowwise", segment_size=13),
+}
+Queries = dict[str, str]
+
+
+def built(queries: Mapping[str, str], configuration: str) -> QuerySet:
+    return QuerySet.build(queries, streams=[EVERYTHING], settings=CONFIGURATIONS[configuration])
+
+
+@cache
+def block(number: int) -> tuple[Queries, pa.RecordBatch, Matches]:
+    """250 random queries, nasty rows, and the matches."""
+    seeds = range(number * BLOCK, (number + 1) * BLOCK)
+    return judged({str(seed): statement_text(statement(seed)) for seed in seeds}, nasty_rows(number, ROWS))
+
+
+@cache
+def conjunctions(number: int) -> tuple[Queries, pa.RecordBatch, Matches]:
+    """Plain conjunctions without patterns, the queries that every executor serves."""
+    seeds = range(number * BLOCK, (number + 1) * BLOCK)
+    texts = {str(seed): statement_text(statement(seed, size=5)) for seed in seeds}
+    plain = {id: sql for id, sql in texts.items() if binds(sql) and _is_plain(sql)}
+    return judged(plain, nasty_rows(number, ROWS))
+
+
+def _is_plain(sql: str) -> bool:
+    predicate = Compiler([EVERYTHING]).compile(Query("q", sql)).predicate
+    return is_conjunction(predicate) and not build_sliced([predicate], [0]).patterns
+
+
+def judged(texts: Queries, batch: pa.RecordBatch) -> tuple[Queries, pa.RecordBatch, Matches]:
+    queries = {id: sql for id, sql in texts.items() if binds(sql)}
+    return queries, batch, reference.match(queries, batch, streams=[EVERYTHING])
+
+
+def binds(sql: str) -> bool:
+    try:
+        bind(Query("q", sql), [EVERYTHING])
+    except QueryError:
+        return False
+    return True
+
+
+def check(found: Matches, expected: Matches, queries: Mapping[str, str]) -> None:
+    wrong = [sql for id, sql in queries.items() if found.rows(id).tolist() != expected.rows(id).tolist()]
+    assert not wrong, f"{len(wrong)} of {len(queries)} differ, such as {min(wrong, key=len)}"
+    assert found.pairs() == expected.pairs()
+    assert found.counts() == expected.counts()
+    assert found.query_lists() == expected.query_lists()

@@ -1,0 +1,57 @@
+"""Masks read as pairs, rows and counts, beside a plain reading of their bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eddyline.execute.parts import MaskPart
+from eddyline.model.masks import BLOCK, WORDS, Masks
+
+
+def masks(rows: int, results: int, share: float, seed: int) -> tuple[Masks, np.ndarray]:
+    """Random masks, and the same as booleans, tuple by result."""
+    rng = np.random.default_rng(seed)
+    blocks = -(-rows // BLOCK)
+    truth = np.zeros((blocks * BLOCK, results), bool)
+    truth[:rows] = rng.random((rows, results)) < share
+    bits = truth.reshape(blocks, BLOCK, results).transpose(0, 2, 1)
+    words = np.packbits(bits, axis=2, bitorder="little").reshape(-1).view(np.uint64)
+    assert len(words) == blocks * results * WORDS
+    numbers = rng.permutation(3 * results)[:results].astype(np.int32)
+    return Masks(rows, results, numbers, np.ascontiguousarray(words)), truth[:rows]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize(("rows", "results"), [(1, 1), (511, 3), (512, 64), (513, 65), (1500, 200), (7, 129)])
+def test_pairs_come_by_row_then_by_number(rows: int, results: int, share: float) -> None:
+    found, truth = masks(rows, results, share, seed=rows + results)
+    row, place = np.nonzero(truth)
+    number = found.numbers[place]
+    order = np.lexsort((number, row))
+    pair_rows, pair_numbers = MaskPart(found).pairs()
+    assert pair_rows.tolist() == row[order].tolist()
+    assert pair_numbers.tolist() == number[order].tolist()
+
+
+def test_numbers_that_count_through_are_not_looked_up() -> None:
+    found, truth = masks(600, 70, 0.3, seed=1)
+    plain = Masks(found.rows, found.results, np.arange(70, dtype=np.int32), found.words)
+    row, number = np.nonzero(truth)
+    assert [column.tolist() for column in MaskPart(plain).pairs()] == [row.tolist(), number.tolist()]
+
+
+def test_rows_and_counts() -> None:
+    found, truth = masks(1000, 9, 0.1, seed=2)
+    numbers, counts = MaskPart(found).counts()
+    assert numbers is found.numbers
+    assert counts.tolist() == truth.sum(axis=0).tolist()
+    for place, number in enumerate(numbers.tolist()):
+        assert MaskPart(found).rows(number).tolist() == np.flatnonzero(truth[:, place]).tolist()
+
+
+def test_rows_of_the_batch_where_only_some_were_looked_at() -> None:
+    found, truth = masks(40, 5, 0.4, seed=3)
+    selected = np.arange(40, dtype=np.int64) * 10
+    some = Masks(found.rows, found.results, found.numbers, found.words, selected)
+    assert sorted(MaskPart(some).pairs()[0].tolist()) == sorted((np.nonzero(truth)[0] * 10).tolist())

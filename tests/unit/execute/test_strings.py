@@ -1,0 +1,124 @@
+"""Numbers of strings among constants, in every form in which they may lie in memory."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from eddyline.execute.strings import StringTable
+from eddyline.functions.evaluate import Evaluation
+from eddyline.index.cutting import cut
+from eddyline.model.expression import Column
+from eddyline.model.regions import Regions
+from eddyline.model.types import BINARY, STRING
+
+MISSING, NULL = 1000, 2000
+LONG = "https://example.org/"
+TEXTS = [
+    "",
+    "a",
+    "ab",
+    "ab\0",
+    "\0",
+    "sevenab",
+    "eight888",
+    "eight889",
+    "nine99999",
+    "é",
+    "sixteen_sixteen_",
+    "seventeen17171717",
+]
+TEXTS += [LONG + middle + "/index.html" for middle in ("left", "rite", "right")]
+
+
+def answers(values: pa.Array, constants: list) -> list[int]:
+    kind = BINARY if isinstance(constants[0], bytes) else STRING
+    cutting = cut(Column("x", kind), [Regions.points(constants)])
+    found = np.empty(len(values), np.uint32)
+    StringTable(cutting, step=1, first=0, missing=MISSING, null=NULL).find(values, found)
+    return found.tolist()
+
+
+def expected(values: pa.Array, constants: list) -> list[int]:
+    places = {value: place for place, value in enumerate(sorted(constants))}
+    return [NULL if value is None else places.get(value, MISSING) for value in values.to_pylist()]
+
+
+def check(values: pa.Array, constants: list) -> None:
+    assert answers(values, constants) == expected(values, constants)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_length_alone(text: str) -> None:
+    """The data ends with the string: nothing past it may be read, and no neighbour helps."""
+    check(pa.array([text]), [text])
+    check(pa.array([text]), [text + "x", "y"])
+
+
+@pytest.mark.parametrize("copies", [1, 40])
+def test_all_at_once(copies: int) -> None:
+    values = pa.array(([*TEXTS, None, "other", LONG + "LEFT" + "/index.html"]) * copies)
+    check(values, TEXTS)
+    check(values, TEXTS[::2])
+
+
+def test_binaries() -> None:
+    constants = [b"", b"\xff\xfe", b"\0\0", b"0123456789abcdef!"]
+    check(pa.array([*constants, b"\0", None], pa.binary()), constants)
+
+
+def test_parts_of_arrays() -> None:
+    values = pa.array(["ab", None, "a", "eight888", "", "nine99999"])
+    for start in range(6):
+        for length in range(6 - start):
+            check(values.slice(start, length), TEXTS)
+
+
+def test_many_constants_that_look_alike() -> None:
+    constants = [f"{i:06d}" for i in range(5000)]
+    check(pa.array(constants + [f"x{i}" for i in range(5000)]), constants)
+
+
+def test_dictionaries() -> None:
+    texts = pa.array(["b", None, "zzz", "a", "b"])
+    for kind in (pa.int8(), pa.uint16(), pa.int64()):
+        indices = pa.array([0, 1, None, 3, 2, 4, 0], kind)
+        values = pa.DictionaryArray.from_arrays(indices, texts)
+        assert answers(values, ["a", "b"]) == [1, NULL, NULL, 0, MISSING, 1, 1]
+        assert answers(values.slice(3, 2), ["a", "b"]) == [0, MISSING]
+
+
+def test_whatever_lies_under_a_null_index_is_not_looked_at() -> None:
+    garbage = np.array([1, 1 << 30, -5], np.int32)
+    bitmap = pa.py_buffer(bytes([0b001]))
+    indices = pa.Array.from_buffers(pa.int32(), 3, [bitmap, pa.py_buffer(garbage)])
+    values = pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
+    assert answers(values, ["a", "b"]) == [1, NULL, NULL]
+
+
+def test_dictionary_without_values() -> None:
+    values = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int32()), pa.array([], pa.string()))
+    assert answers(values, ["a"]) == [NULL, NULL]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_columns_stay_dictionaries_whatever_their_values_type(kind: pa.DataType) -> None:
+    texts = pa.array(["b", "a"]).cast(kind)
+    column = pa.DictionaryArray.from_arrays(pa.array([0, None, 1, 0], pa.int32()), texts)
+    encoded = Evaluation({"x": column}).encoded(Column("x", STRING))
+    assert pa.types.is_dictionary(encoded.type) and encoded.dictionary.type == pa.string()
+    assert answers(encoded, ["a", "b"]) == [1, NULL, 0, 1]
+    plain = Evaluation({"x": texts}).encoded(Column("x", STRING))
+    assert answers(plain, ["a", "b"]) == [1, 0]
+
+
+def test_a_dictionary_larger_than_its_column_is_decoded() -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([2], pa.int32()), pa.array(["a", "b", "c"]))
+    assert Evaluation({"x": column}).encoded(Column("x", STRING)).type == pa.string()
+
+
+def test_chunks_with_dictionaries_of_their_own() -> None:
+    column = pa.chunked_array(
+        [pa.array(["a", "b"]).dictionary_encode(), pa.array(["c", "b"]).dictionary_encode()]
+    )
+    encoded = Evaluation({"x": column}, rows=4).encoded(Column("x", STRING))
+    assert answers(encoded, ["b", "c"]) == [MISSING, 0, 1, 0]

@@ -1,0 +1,55 @@
+"""Versions of a set do not see what happens in others, and cost what they change."""
+
+from __future__ import annotations
+
+import time
+
+import pyarrow as pa
+
+from eddyline import QuerySet, Stream
+from eddyline.model.book import Book
+from eddyline.model.query import Query
+
+TICKS = Stream("ticks", pa.schema({"a": pa.int32()}))
+BATCH = pa.record_batch({"a": pa.array([1, 2, 3], pa.int32())})
+
+
+def above(bound: int) -> str:
+    return f"SELECT * FROM ticks WHERE a > {bound}"
+
+
+def test_matches_stay_when_the_set_grows() -> None:
+    first = QuerySet.build({"one": above(1)}, streams=[TICKS])
+    found = first.match(BATCH)
+    second = first.add({"two": above(2)})
+    assert second.match(BATCH).counts() == {"one": 2, "two": 1}
+    assert found.counts() == {"one": 2} == first.match(BATCH).counts()
+    assert found.query_lists().to_pylist() == [[], ["one"], ["one"]]
+
+
+def test_an_id_given_again() -> None:
+    first = QuerySet.build({"q": above(1), "other": above(0)}, streams=[TICKS])
+    second = first.remove(["q"])
+    third = second.add({"q": above(2)})
+    assert [version.match(BATCH).counts() for version in (first, second, third)] == [
+        {"q": 2, "other": 3},
+        {"other": 3},
+        {"other": 3, "q": 1},
+    ]
+    assert ["q" in version for version in (first, second, third)] == [True, False, True]
+    assert third.count(BATCH) == {"other": 3, "q": 1}
+
+
+def test_old_versions_are_read_as_quickly() -> None:
+    """Ids that later versions gave are looked up in an old one, without a search through it."""
+    old, _ = Book().add([Query(f"old {i}", "") for i in range(20_000)])
+    old.add([Query(f"new {i}", "") for i in range(20_000)])
+    start = time.process_time()
+    assert not any(f"new {i}" in old for i in range(20_000))
+    assert time.process_time() - start < 2
+
+
+def test_a_loaded_book_knows_ids_given_again() -> None:
+    book = Book.of(["a", "b", "a"], ["1", "2", "3"], frozenset({0}))
+    assert (book.find("a"), book.find("b"), len(book)) == (2, 1, 2)
+    assert book.remove([2]).find("a") is None
