@@ -18,7 +18,7 @@ import numpy.typing as npt
 from eddyline.index.cutting import Cutting, cut
 from eddyline.model.asc import ASC, BLOCK_WORDS, Words
 from eddyline.model.expression import Expression
-from eddyline.model.predicate import And, Condition, Predicate
+from eddyline.model.predicate import Predicate, conjunction
 from eddyline.model.regions import Regions
 
 Used = list[tuple[int, Regions]]  # queries of one subject, by place, and what each of them wants of it
@@ -54,9 +54,7 @@ class AscIndex:
 
 def is_conjunction(predicate: Predicate) -> bool:
     """Whether a predicate is an AND of conditions, or one condition; always true is an AND of none."""
-    if isinstance(predicate, And):
-        return all(isinstance(part, Condition) for part in predicate.parts)
-    return isinstance(predicate, Condition)
+    return conjunction(predicate) is not None
 
 
 def build_ascs(
@@ -72,10 +70,9 @@ def build_ascs(
     """
     by_subject: dict[Expression, Used] = {subject: [] for subject in subjects}
     for place, predicate in enumerate(predicates):
-        assert is_conjunction(predicate), "only plain conjunctions have one bit in an ASC"
-        parts = predicate.parts if isinstance(predicate, And) else (predicate,)
+        parts = conjunction(predicate)
+        assert parts is not None, "only plain conjunctions have one bit in an ASC"
         for part in parts:
-            assert isinstance(part, Condition)
             by_subject.setdefault(part.subject, []).append((place, part.regions))
     cuttings = tuple([cut(subject, [r for _, r in used]) for subject, used in by_subject.items()])
     sizes = [cutting.size for cutting in cuttings]
