@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.postgres import Server
+
 ROOT = Path(__file__).parent.parent
 
 # default: the same examples in every run, so that a red build is red again; explore: HYPOTHESIS_PROFILE=explore
@@ -57,3 +59,21 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         )
     yield running
     running.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server, shared by all tests of this process."""
+    from tests.postgres import server
+
+    with server() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a registry can be made: the test runs once on SQLite and once on PostgreSQL."""
+    if request.param == "sqlite":
+        return str(tmp_path / "registry.db")
+    running: Server = request.getfixturevalue("postgres")
+    return running.place()

@@ -11,9 +11,11 @@ from eddyline.functions.context import Context
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Parameter, parameters_of, walk
 from eddyline.model.query import BoundQuery, NormalQuery, Query
+from eddyline.model.verdict import Verdict
 from eddyline.normalize import Plan, plan
 from eddyline.sql.bind import Resolver, bind, bind_select
 from eddyline.sql.select import parse
+from eddyline.sql.spark_only import spark_functions
 from eddyline.sql.template import Split, negated, split
 
 MAX_SHAPES: Final = 10_000  # shapes kept; the one unused for longest goes first
@@ -77,6 +79,23 @@ class Compiler:
     def bind(self, query: Query) -> BoundQuery:
         """A query with names and types settled."""
         return bind(query, self.streams, time_zone=self.time_zone, resolver=self._resolver)
+
+    def check(self, query: Query) -> Verdict:
+        """Whether a query may be registered: a `QueryError` if not.
+
+        One that is fine but for functions which only Spark has is let in for the Spark runtime, unverified.
+        """
+        try:
+            self.compile(query)
+        except QueryError:
+            names = spark_functions(query, self.streams, time_zone=self.time_zone)
+            if not names:
+                raise
+            listed = ", ".join(names)
+            return Verdict(
+                spark_only=True, note=f"Spark runtime only, and unverified: only Spark has {listed}"
+            )
+        return Verdict()
 
     def _compile_alone(self, query: Query) -> NormalQuery:
         bound = self.bind(query)

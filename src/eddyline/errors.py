@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -40,8 +41,29 @@ class SchemaError(EddylineError):
     """A stream's schema or a batch does not fit."""
 
 
+class LedgerError(AssertionError):
+    """Sums that must agree do not: a bug of ours, told aloud rather than a query skipped in silence."""
+
+
 class FileError(EddylineError):
     """A file of queries, rows or settings cannot be read as what it should be."""
+
+
+class RegistryError(EddylineError):
+    """A registry cannot be opened, read or changed: locked, full, read-only, damaged, or not a registry at all."""
+
+
+class ConflictError(RegistryError):
+    """Somebody else changed the registry first; nothing was written."""
+
+
+class RefusedError(RegistryError):
+    """Some edits of a change are refused, so that none was made; `problems` has the reason for each."""
+
+    def __init__(self, problems: Sequence[QueryError], edits: int) -> None:
+        shown = str(problems[0]).replace("\n", "\n  ")
+        super().__init__(f"{len(problems)} of {edits} edits are refused, so nothing was changed\n  {shown}")
+        self.problems = tuple(problems)
 
 
 @dataclass(frozen=True, slots=True)

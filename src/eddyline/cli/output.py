@@ -15,6 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 SIDE_BY_SIDE: Final = 2  # spaces between the columns of a plain table
+MOST_RULED: Final = (
+    1_000  # rows up to which a terminal gets a ruled table: laying it out takes a millisecond a row
+)
 
 
 # What a bug of ours looks like; the commands' own exits and usage errors are none of these.
@@ -49,10 +52,21 @@ class _Console(Console):
 
 
 class Output:
-    """Prints to standard output; styles and tables only where a terminal reads it."""
+    """Prints to standard output, or to standard error; styles and tables only where a terminal reads it."""
 
-    def __init__(self) -> None:
-        self._console = _Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    def __init__(self, *, errors: bool = False) -> None:
+        file = sys.stderr if errors else sys.stdout
+        self._console = _Console(file=file, highlight=False, markup=False, emoji=False)
+
+    @property
+    def console(self) -> Console:
+        """Rich's own, for what changes in place."""
+        return self._console
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a terminal reads along that can move its cursor."""
+        return self._console.is_terminal and not self._console.is_dumb_terminal
 
     @property
     def width(self) -> int:
@@ -75,7 +89,7 @@ class Output:
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
         """Rows under a head; the columns numbered in `right` are set flush right."""
         cells = [[shown(cell) for cell in row] for row in rows]
-        if self._console.is_terminal:
+        if self._console.is_terminal and len(rows) <= MOST_RULED:
             self._rich_table(head, cells, right)
         else:
             self._plain_table(head, cells, right)
@@ -91,12 +105,13 @@ class Output:
     def _plain_table(self, head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> None:
         lines = [head, *rows]
         widths = [max(len(line[number]) for line in lines) for number in range(len(head))]
+        between = " " * SIDE_BY_SIDE
         for line in lines:
             cells = [
                 cell.rjust(width) if number in right else cell.ljust(width)
                 for number, (cell, width) in enumerate(zip(line, widths, strict=True))
             ]
-            self.line((" " * SIDE_BY_SIDE).join(cells).rstrip())
+            self._console.file.write(between.join(cells).rstrip() + "\n")
 
 
 def shown(text: str) -> str:
@@ -124,6 +139,20 @@ def complain(text: str) -> None:
     console.print(
         Text("error: ", style="bold red").append(shown(text), style="not bold default"), soft_wrap=True
     )
+
+
+def note(text: str) -> None:
+    """Something to know that is no result, on standard error."""
+    Output(errors=True).line(text)
+
+
+def counted_rows(count: int) -> str:
+    """A number of rows in words.
+
+    >>> counted_rows(1), counted_rows(12_000)
+    ('1 row', '12,000 rows')
+    """
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def quiet_stdout() -> None:

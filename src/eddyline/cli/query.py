@@ -1,4 +1,4 @@
-"""`eddyline query ...`: look at queries before they stand: `check` finds every problem, `explain` shows one's way."""
+"""`eddyline query ...`: `check` finds every problem, `explain` shows one's way; the rest works on a registry."""
 
 from __future__ import annotations
 
@@ -7,26 +7,36 @@ from typing import Annotated, Final
 
 import typer
 
-from eddyline.cli import explanation
+from eddyline.cli import explanation, query_change, query_list, query_transfer, query_versions
 from eddyline.cli.check import Report, check_files
+from eddyline.cli.options import AsJson, Schemas, StreamName, TimeZone
 from eddyline.cli.output import Exit, Output, print_json
 from eddyline.cli.query_files import Entry, QueryFile, is_query_file, read_queries
-from eddyline.cli.schemas import HELP, read_source, streams_of
+from eddyline.cli.schemas import read_source, streams_of
+from eddyline.cli.zones import check_zone
 from eddyline.compile import Compiler
 from eddyline.errors import FileError, QueryError
-from eddyline.functions.zones import find_zone
 from eddyline.model.query import Query
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Look at queries: check files of them, explain one."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Look at queries, and keep them: files are checked, registries changed, every change is a version.",
 )
+app.command("add")(query_change.add)
+app.command("remove")(query_change.remove)
+app.command("list")(query_list.list_queries)
+app.command("show")(query_list.show)
+app.command("enable")(query_change.enable)
+app.command("disable")(query_change.disable)
+app.command("shadow")(query_change.shadow)
+app.command("import")(query_transfer.import_queries)
+app.command("export")(query_transfer.export)
+app.command("history")(query_versions.history)
+app.command("diff")(query_versions.diff)
+app.command("rollback")(query_versions.rollback)
 
 AD_HOC: Final = ""  # id of a query that is given as text
-
-Schemas = Annotated[list[str], typer.Option("--schema", metavar="[NAME=]SCHEMA", help=HELP)]
-StreamName = Annotated[str | None, typer.Option("--stream", help="Name of the stream of a lone SCHEMA.")]
-TimeZone = Annotated[str, typer.Option(help="Session time zone, as Spark names them.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 @app.command()
@@ -59,7 +69,7 @@ def check(
       -- name: cheap
       SELECT symbol FROM quotes WHERE price < 10;
     """
-    _check_zone(time_zone)
+    check_zone(time_zone)
     sources = [read_source(option) for option in schema]
     report = check_files(
         files, lambda queries: Compiler(streams_of(sources, queries, name=stream), time_zone=time_zone)
@@ -98,7 +108,7 @@ def explain(
       eddyline query explain "SELECT * FROM quotes WHERE NOT price > 10" --schema 'price DOUBLE'
       eddyline query explain rules.sql --id cheap --schema quotes.parquet
     """
-    _check_zone(time_zone)
+    check_zone(time_zone)
     entry = (
         _choose(read_queries(query), id)
         if is_query_file(query)
@@ -135,8 +145,3 @@ def _choose(file: QueryFile, id: str | None) -> Entry:
     if id is not None and id not in ids:
         raise typer.BadParameter(f'the file has no query "{id}"; it has {listed}')
     return file.entries[0 if id is None else ids.index(id)]
-
-
-def _check_zone(name: str) -> None:
-    if find_zone(name) is None:
-        raise typer.BadParameter(f'"{name}" is not a time zone; write it as Europe/Vienna or +02:00')

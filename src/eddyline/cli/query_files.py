@@ -1,5 +1,8 @@
 """Files of queries: `.sql` with `-- name: id` heads, `.jsonl`, `.json`, `.csv`; every problem named, the rest read.
 
+What a file says beside id and text (state, tags, owner, destination, metadata, and in JSON and CSV anything else) is
+kept as it stands there: in a `.sql` file, as lines such as `-- tags: fx, eu` right under the name.
+
 An entry knows where its text stands in the file, so that a problem found later in the text is shown there:
 
     -- name: cheap                                      rules.sql:2:32
@@ -14,7 +17,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -25,18 +28,26 @@ from eddyline.errors import FileError, QueryError, Span
 from eddyline.model.query import Query
 from eddyline.sql.tokens import tokenize
 
+ATTRIBUTES: Final = ("state", "tags", "owner", "destination", "metadata")
 _HEAD = re.compile(r"^[ \t]*--[ \t]*name[ \t]*:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    rf"\n[ \t]*--[ \t]*({'|'.join(ATTRIBUTES)})[ \t]*:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE | re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A query and its place; `offset` is where its text starts in `source`, None where the file only quotes it."""
+    """A query and its place; `offset` is where its text starts in `source`, None where the file only quotes it.
+
+    `attributes` is what the file says beside id and text.
+    """
 
     query: Query
     file: str
     line: int
     source: str | None = None
     offset: int = 0
+    attributes: Mapping[str, object] = field(default_factory=dict)
 
     def finding(self, severity: str, error: QueryError) -> Finding:
         """An error of the query at its place in the file."""
@@ -117,13 +128,15 @@ def _read_sql(file: TextFile, found: QueryFile) -> None:
 
 
 def _read_sql_entry(file: TextFile, found: QueryFile, head: re.Match[str], end: int) -> None:
-    line, body = file.line_of(head.start()), file.text[head.end() : end]
+    line = file.line_of(head.start())
     if not head[1]:
         found.problem("the name is missing", line, hint='write it after the colon: "-- name: cheap"')
         return
+    attributes, start = _sql_attributes(file.text, head.end(), end)
+    body = file.text[start:end]
     sql = body.strip()
-    offset = head.end() + len(body) - len(body.lstrip())
-    if _is_unreadable(head[0] + sql):
+    offset = start + len(body) - len(body.lstrip())
+    if _is_unreadable(file.text[head.start() : end]):
         return
     second = _second_statement(sql)
     if second is not None:
@@ -134,7 +147,21 @@ def _read_sql_entry(file: TextFile, found: QueryFile, head: re.Match[str], end: 
             query=head[1],
         )
         return
-    found.entries.append(Entry(Query(head[1], sql), file.name, line, file.text, offset))
+    found.entries.append(Entry(Query(head[1], sql), file.name, line, file.text, offset, attributes))
+
+
+def _sql_attributes(text: str, start: int, end: int) -> tuple[dict[str, object], int]:
+    """What the lines right under a name say, and where they end."""
+    attributes: dict[str, object] = {}
+    while (line := _ATTRIBUTE.match(text, start, end)) is not None:
+        attributes[line[1].lower()] = line[2]
+        start = line.end()
+    return attributes, start
+
+
+def fits_sql_file(sql: str) -> bool:
+    """Whether a text comes back from a `.sql` file: it has no name's line in it, and no second statement."""
+    return _HEAD.search(sql) is None and _second_statement(sql) is None
 
 
 def _holds_words(text: str) -> bool:
@@ -147,6 +174,8 @@ def _holds_words(text: str) -> bool:
 
 def _second_statement(sql: str) -> int | None:
     """Where the text goes on after a semicolon."""
+    if sql.find(";", 0, -1) < 0:
+        return None
     try:
         tokens = tokenize(sql)
     except QueryError:  # shown where the query is bound
@@ -272,7 +301,7 @@ def _take_row(head: list[str], row: list[str], file: str, line: int, found: Quer
             hint="put SQL text with commas in double quotes",
         )
         return
-    _take({name: value for name, value in zip(head, row, strict=True) if value}, file, line, found)
+    _take(dict(zip(head, row, strict=True)), file, line, found)
 
 
 def _take(record: object, file: str, line: int, found: QueryFile) -> None:
@@ -288,7 +317,8 @@ def _take(record: object, file: str, line: int, found: QueryFile) -> None:
         elif not isinstance(value, str):
             found.problem(f'"{key}" is not text', line, query=name, hint="put it in double quotes")
     if isinstance(sql, str) and sql and name is not None:
-        found.entries.append(Entry(Query(name, sql), file, line))
+        attributes = {key: value for key, value in record.items() if key not in ("id", "sql")}
+        found.entries.append(Entry(Query(name, sql), file, line, attributes=attributes))
 
 
 _FORMATS: Final = (

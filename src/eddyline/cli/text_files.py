@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import sys
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Final
 from eddyline.errors import FileError
 
 STANDARD_INPUT: Final = "-"
+_BREAK = re.compile("\n")
 _UNREADABLE = re.compile("[\x00\udc80-\udcff]")
 _OTHER_FORMATS: Final = {
     b"PAR1": "a Parquet file",
@@ -34,7 +36,11 @@ class TextFile:
 
     def line_of(self, position: int) -> int:
         """Number of the line that a character stands in, from one."""
-        return self.text.count("\n", 0, position) + 1
+        return bisect_left(self._breaks, position) + 1
+
+    @cached_property
+    def _breaks(self) -> list[int]:
+        return [match.start() for match in _BREAK.finditer(self.text)]
 
     @cached_property
     def unreadable(self) -> list[tuple[int, str]]:

@@ -1,0 +1,66 @@
+"""The form of a registry's tables, and how an older form becomes the newest: one function a step, never edited later.
+
+A new registry goes through all steps, too. So a step that changes a table of an earlier one needs that table as it was
+then: keep a copy of it in the earlier step before `tables.py` changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert, inspect, select
+
+from eddyline.errors import RegistryError
+from eddyline.registry.tables import BUDGETS, COUNTERS, QUERIES, SCHEMA_VERSION, STREAMS, VERSIONS
+
+
+def make_versions(connection: Connection) -> None:
+    """Format 1: versions, queries and streams."""
+    for table in (SCHEMA_VERSION, VERSIONS, QUERIES, STREAMS):
+        table.create(connection)
+
+
+def add_budgets_and_counters(connection: Connection) -> None:
+    """Format 2: what queries may cost, and what they have counted."""
+    for table in (BUDGETS, COUNTERS):
+        table.create(connection)
+
+
+MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (
+    make_versions,
+    add_budgets_and_counters,
+)
+FORMAT: Final = len(MIGRATIONS)
+
+
+def format_of(connection: Connection, where: str, *, shared: bool) -> int:
+    """The form in which a database is, 0 for an empty one; what is no registry or a newer one is refused.
+
+    `shared` says that other tables may stand beside ours, as in a PostgreSQL database.
+    """
+    names = set(inspect(connection).get_table_names())
+    if SCHEMA_VERSION.name not in names:
+        if names and not shared:
+            raise RegistryError(
+                f'"{where}" is a database of something else: it has the table "{min(names)}"',
+                hint="name another file",
+            )
+        return 0
+    found = list(connection.scalars(select(SCHEMA_VERSION.c.format)))
+    if len(found) != 1:
+        raise RegistryError(f'the registry "{where}" is damaged: it does not say its format')
+    if found[0] > FORMAT:
+        raise RegistryError(
+            f'the registry "{where}" has format {found[0]}, and this version of eddyline knows formats up to {FORMAT}',
+            hint="use the version of eddyline that wrote it, or a newer one",
+        )
+    return int(found[0])
+
+
+def migrate(connection: Connection, found: int) -> None:
+    """Bring a database from the form `found` to the newest, inside the caller's transaction."""
+    for step in MIGRATIONS[found:]:
+        step(connection)
+    connection.execute(delete(SCHEMA_VERSION))
+    connection.execute(insert(SCHEMA_VERSION).values(format=FORMAT))

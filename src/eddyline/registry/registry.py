@@ -1,0 +1,285 @@
+"""The registry: queries and streams of every version, changed by edits, one transaction a change."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection
+
+from eddyline.errors import ConflictError, QueryError, RefusedError, RegistryError
+from eddyline.model.catalog import Stream
+from eddyline.model.verdict import State
+from eddyline.registry import accounts, reading
+from eddyline.registry.database import Database
+from eddyline.registry.editing import Draft, look, restored
+from eddyline.registry.values import (
+    Budget,
+    Change,
+    Check,
+    Diff,
+    Edit,
+    Entry,
+    Put,
+    Step,
+    Version,
+    storable,
+)
+from eddyline.registry.writing import write
+
+PATIENCE: Final = 30.0  # seconds that a writer waits for another one
+
+
+class Registry:
+    """Queries that outlive processes; any number of processes may read and change one registry.
+
+    >>> import tempfile, pyarrow as pa
+    >>> from eddyline.registry import Put, Set, State
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> registry = Registry.open(Path(folder.name) / "eddyline.db")
+    >>> quotes = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.float64())]))
+    >>> registry.declare(quotes, author="ann", reason="the first stream").version
+    1
+    >>> cheap = Put("cheap", "SELECT symbol FROM quotes WHERE price < 10", tags=["fx"])
+    >>> registry.change([cheap], author="ann", reason="wanted by sales").added
+    ('cheap',)
+    >>> registry.change([Set("cheap", state=State.SHADOW)], author="bob", reason="too many matches").version
+    3
+    >>> [(entry.id, entry.revision, str(entry.state)) for entry in registry.entries()]
+    [('cheap', 1, 'shadow')]
+    >>> [(step.version.number, step.what) for step in registry.history("cheap")]
+    [(2, 'added'), (3, 'changed')]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @staticmethod
+    def open(where: str | Path, *, timeout: float = PATIENCE) -> Registry:
+        """Open a registry: a path or `sqlite:///...`, which is made if it is not there, or `postgresql://...`.
+
+        `timeout` is how many seconds a change waits for others that are being made.
+        """
+        return Registry(Database(where, timeout=timeout))
+
+    @property
+    def where(self) -> str:
+        """The path or address, without a password."""
+        return self._database.where
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._database.close()
+
+    def __enter__(self) -> Registry:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def version(self) -> int:
+        """The version in force: 0 for an empty registry, one more with every change."""
+        with self._database.reading() as connection:
+            return reading.newest(connection)[0]
+
+    def versions(self) -> list[Version]:
+        """All versions, the oldest first."""
+        with self._database.reading() as connection:
+            return reading.read_versions(connection)
+
+    def streams(self, version: int | None = None) -> list[Stream]:
+        """The streams of a version, of the newest if it is None."""
+        with self._database.reading() as connection:
+            _look_for(connection, version)
+            return reading.read_streams(connection, version)
+
+    def entries(
+        self,
+        version: int | None = None,
+        *,
+        state: State | str | None = None,
+        tags: Collection[str] = (),
+        owner: str | None = None,
+        search: str | None = None,
+    ) -> list[Entry]:
+        """The queries of a version that fit, by number: in this state, with all these tags, of this owner.
+
+        `search` is a text that stands in the id, the SQL, the destination or the metadata, in whatever case.
+        """
+        state = None if state is None else State(state)
+        with self._database.reading() as connection:
+            _look_for(connection, version)
+            return reading.read_entries(
+                connection, version, state=state, tags=tags, owner=owner, search=search
+            )
+
+    def entry(self, id: str, version: int | None = None) -> Entry | None:
+        """One query of a version; None where it has none of that id."""
+        with self._database.reading() as connection:
+            _look_for(connection, version)
+            return reading.read_entry(connection, id, version)
+
+    def history(self, id: str) -> list[Step]:
+        """What happened to a query, the oldest first; empty for an id that never was."""
+        with self._database.reading() as connection:
+            return reading.read_history(connection, id)
+
+    def diff(self, old: int, new: int) -> Diff:
+        """What is different in version `new` from version `old`."""
+        with self._database.reading() as connection:
+            return reading.read_diff(connection, old, new)
+
+    def declare(
+        self, stream: Stream, *, author: str | None = None, reason: str = "", check: Check | None = None
+    ) -> Change:
+        """Enter a stream; one that is there already with other columns is changed if `check` lets all queries be."""
+        return self.change((), streams=[stream], author=author, reason=reason, check=check)
+
+    def change(
+        self,
+        edits: Iterable[Edit],
+        *,
+        streams: Iterable[Stream] = (),
+        author: str | None = None,
+        reason: str = "",
+        check: Check | None = None,
+        all_or_nothing: bool = True,
+        base: int | None = None,
+    ) -> Change:
+        """Make edits, in their order, and declare streams: all together one version, in one transaction.
+
+        `check` sees the text of every query that is put, before anything is written. An edit that is refused makes the
+        whole change a `RefusedError`; without `all_or_nothing` the others are made, and the result names it.
+        `base` is the version that the edits were made for: if there is a newer one, the change is a `ConflictError`.
+        """
+        edits, declared = list(edits), list(streams)
+        author, reason = author_of(author), storable("the reason", reason.strip())
+        checked_for = self.streams() if check is not None else []
+        seen = look(edits, check)
+        with self._database.writing() as connection:
+            version, next_number = reading.newest(connection)
+            if base is not None and base != version:
+                raise ConflictError(
+                    f"the change was made for version {base}, and the registry is at version {version}",
+                    hint="look at what is different, and make the change again",
+                )
+            present = reading.read_streams(connection)
+            if check is not None and present != checked_for:
+                raise ConflictError(
+                    "the streams changed while the queries were checked", hint="make the change again"
+                )
+            ids = {edit.id for edit in edits}
+            before = reading.entries_by_id(connection, ids)
+            gone = [id for id in ids if id not in before]
+            draft = Draft(before, reading.last_revisions(connection, gone), next_number)
+            unknown = any(not isinstance(edit, Put) and edit.id not in before for edit in edits)
+            refused = draft.apply(seen, reading.read_ids(connection) if unknown else ())
+            refused += _disturbed(connection, present, declared, check, ids)
+            if refused and all_or_nothing:
+                raise RefusedError(refused, len(edits))
+            done = write(
+                connection,
+                before,
+                draft.after,
+                _merged(present, declared) if declared else None,
+                next_number=draft.next_number,
+                author=author,
+                reason=reason,
+            )
+        return replace(done, refused=tuple(refused), notes=draft.notes)
+
+    def rollback(self, to: int, *, author: str | None = None, reason: str = "") -> Change:
+        """Make a new version that holds what version `to` held, streams included; a text that returns is a new revision."""
+        author, reason = author_of(author), storable("the reason", reason.strip())
+        with self._database.writing() as connection:
+            reading.check_version(connection, to)
+            before = {entry.id: entry for entry in reading.read_entries(connection)}
+            target = reading.read_entries(connection, to)
+            gone = [entry.id for entry in target if entry.id not in before]
+            draft = Draft(before, reading.last_revisions(connection, gone), reading.newest(connection)[1])
+            restored(target, draft)
+            return write(
+                connection,
+                before,
+                draft.after,
+                reading.read_streams(connection, to),
+                next_number=draft.next_number,
+                author=author,
+                reason=reason or f"back to version {to}",
+            )
+
+    def set_budget(self, budget: Budget, *, author: str | None = None) -> None:
+        """Limit what a query, or every query of an owner, may cost; a budget without limits takes the old one away."""
+        with self._database.writing() as connection:
+            accounts.write_budget(connection, budget, author_of(author))
+
+    def budgets(self) -> list[Budget]:
+        """All budgets: those of owners, then those of queries, by name."""
+        with self._database.reading() as connection:
+            return accounts.read_budgets(connection)
+
+    def add_counters(self, counts: Mapping[str, Mapping[str, int]]) -> None:
+        """Add to counters of queries, all or none: `{"cheap": {"matches": 12, "deliveries": 12}}`."""
+        with self._database.writing() as connection:
+            accounts.add_counters(connection, counts)
+
+    def counters(self, id: str | None = None) -> dict[str, dict[str, int]]:
+        """All counters, by query and name, or those of one query."""
+        with self._database.reading() as connection:
+            return accounts.read_counters(connection, id)
+
+
+def author_of(author: str | None) -> str:
+    """An author's name; the user's login name where none is given."""
+    if author is None:
+        try:
+            author = getpass.getuser()
+        except (OSError, KeyError):  # a container's user may have a number and no name
+            author = f"user {os.getuid()}"
+    author = storable("the author", author.strip())
+    if not author:
+        raise RegistryError("the author has no name", hint="say who makes the change")
+    return author
+
+
+def _look_for(connection: Connection, version: int | None) -> None:
+    if version is not None:
+        reading.check_version(connection, version)
+
+
+def _merged(present: Sequence[Stream], declared: Sequence[Stream]) -> list[Stream]:
+    return list({stream.name.lower(): stream for stream in (*present, *declared)}.values())
+
+
+def _disturbed(
+    connection: Connection,
+    present: Sequence[Stream],
+    declared: Sequence[Stream],
+    check: Check | None,
+    put: Collection[str],
+) -> list[QueryError]:
+    """The registered queries that streams with other columns would break; `put` are those that are checked anyway."""
+    before = {stream.name.lower(): stream for stream in present}
+    other = [stream for stream in declared if before.get(stream.name.lower(), stream) != stream]
+    if not other:
+        return []
+    if check is None:
+        raise RegistryError(
+            f'the stream "{other[0].name}" is declared with other columns',
+            hint="hand in a check for the new columns, so that the registered queries are looked at again",
+        )
+    broken: list[QueryError] = []
+    for entry in reading.read_entries(connection):
+        if entry.id in put:
+            continue
+        try:
+            check(entry.query)
+        except QueryError as error:
+            broken.append(error)
+    return broken

@@ -1,0 +1,265 @@
+"""What a registry holds and what may be done to it, as frozen values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Any, Final, Literal
+
+from eddyline.errors import QueryError, RegistryError
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.model.verdict import State, Verdict
+
+LONGEST_NAME: Final = 500  # characters of an id, a tag, an owner or a destination
+
+
+class Keep(Enum):
+    """Stands for "as it is": the default of what an edit does not speak about."""
+
+    KEEP = "keep"
+
+
+KEEP: Final = Keep.KEEP
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One registered query as of one version.
+
+    `number` is new whenever the text changes and is never reused; `revision` counts the texts of one id from one.
+    `spark_only` says that the text needs functions which only Spark has, so that it is unverified here.
+    """
+
+    id: str
+    sql: str
+    revision: int = 1
+    number: int = 0
+    state: State = State.ENABLED
+    tags: tuple[str, ...] = ()
+    owner: str | None = None
+    destination: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    spark_only: bool = False
+
+    @property
+    def query(self) -> Query:
+        """The id and the text, as the compiler takes them."""
+        return Query(self.id, self.sql)
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Enter a query, or give one another text; what is not said stays as it is, or is the default for a new one.
+
+    >>> Put("cheap", " SELECT * FROM quotes WHERE price < 10 ", tags=("b", "a", "b")).tags
+    ('a', 'b')
+    """
+
+    id: str
+    sql: str
+    state: State | Keep = KEEP
+    tags: Iterable[str] | Keep = KEEP
+    owner: str | Keep | None = KEEP
+    destination: str | Keep | None = KEEP
+    metadata: Mapping[str, Any] | Keep = KEEP
+    new: bool = False  # refused where the id is taken
+
+    def __post_init__(self) -> None:
+        if not _is_name(self.id):
+            _refuse("the id", self.id)
+        text = self.sql.strip()
+        if not text:
+            raise RegistryError(f'query "{self.id}" has no text')
+        object.__setattr__(self, "sql", storable(f'the text of query "{self.id}"', text))
+        _settle(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """Change what stands beside a query's text; its revision and number stay."""
+
+    id: str
+    state: State | Keep = KEEP
+    tags: Iterable[str] | Keep = KEEP
+    owner: str | Keep | None = KEEP
+    destination: str | Keep | None = KEEP
+    metadata: Mapping[str, Any] | Keep = KEEP
+
+    def __post_init__(self) -> None:
+        _settle(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Take a query out; its history stays."""
+
+    id: str
+
+
+Edit = Put | Set | Drop
+
+
+# Looks at a query before it is entered: a verdict, or a `QueryError` with the reason why it is refused.
+Check = Callable[[Query], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One change of a registry: who made it, when, why, and how many queries it touched."""
+
+    number: int
+    at: datetime
+    author: str
+    reason: str
+    added: int
+    changed: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of some edits: the version in force after them, and what each of them did.
+
+    Where nothing changed, there is no new version. `refused` holds the edits that were left out, with the reason.
+    """
+
+    version: int
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    refused: tuple[QueryError, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+    spark_only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a query's history: the version that made it, and the query since; None where it was removed."""
+
+    version: Version
+    what: Literal["added", "changed", "removed"]
+    entry: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What is different in version `new` from version `old`; changed queries as pairs of before and after."""
+
+    old: int
+    new: int
+    added: tuple[Entry, ...] = ()
+    removed: tuple[Entry, ...] = ()
+    changed: tuple[tuple[Entry, Entry], ...] = ()
+    streams: tuple[tuple[Stream | None, Stream | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one query, or each query of one owner, may cost; a limit that is None is none.
+
+    `over` says what becomes of a query that costs more.
+    """
+
+    scope: Literal["query", "owner"]
+    name: str
+    bytes: int | None = None
+    nanoseconds: float | None = None  # a tuple
+    over: Literal["refuse", "shadow"] = "refuse"
+
+    def __post_init__(self) -> None:
+        if self.scope not in ("query", "owner") or self.over not in ("refuse", "shadow"):
+            raise RegistryError(
+                f"a budget is for a query or an owner and says refuse or shadow, not {self.scope}, {self.over}"
+            )
+        if not _is_name(self.name):
+            _refuse(f"the {self.scope} of a budget", self.name)
+        for limit in (self.bytes, self.nanoseconds):
+            if limit is not None and not 0 <= limit < float("inf"):
+                raise RegistryError(f"a budget's limit is a number from zero, not {limit}")
+
+
+def _settle(edit: Put | Set) -> None:
+    """Check what an edit says, and bring it into the form in which it is kept."""
+    if not isinstance(edit.state, Keep):
+        object.__setattr__(edit, "state", state_of(edit.state))
+    if not isinstance(edit.tags, Keep):
+        object.__setattr__(edit, "tags", tags_of(edit.tags))
+    for name in ("owner", "destination"):
+        value = getattr(edit, name)
+        if isinstance(value, str) and not _is_name(value):
+            _refuse(f"the {name}", value)
+    if not isinstance(edit.metadata, Keep):
+        object.__setattr__(edit, "metadata", metadata_of(edit.metadata))
+
+
+def state_of(text: str) -> State:
+    """The state of a name.
+
+    >>> state_of("shadow")
+    <State.SHADOW: 'shadow'>
+    """
+    try:
+        return State(text)
+    except ValueError:
+        raise RegistryError(
+            f'"{text}" is no state of a query', hint=f"states are {', '.join(State)}"
+        ) from None
+
+
+def tags_of(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags in order, each once: words without blanks and commas."""
+    if isinstance(tags, str):
+        raise RegistryError(f"tags are several texts, not {tags!r}", hint=f"write [{tags!r}]")
+    found = tuple(sorted(set(tags)))
+    for tag in found:
+        if not _is_name(tag) or " " in tag or "," in tag:
+            _refuse("the tag", tag, "a tag is one word without commas")
+    return found
+
+
+def metadata_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata as JSON gives it back."""
+    if not metadata and isinstance(metadata, Mapping):
+        return {}
+    try:
+        kept = json.loads(json.dumps(metadata, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RegistryError(f"the metadata cannot be kept as JSON: {error}") from None
+    if not isinstance(kept, dict):
+        raise RegistryError("metadata is an object of names and values", hint='{"ticket": "OPS-7"}')
+    return kept
+
+
+def _is_name(text: object) -> bool:
+    return (
+        isinstance(text, str)
+        and 0 < len(text) <= LONGEST_NAME
+        and text.isprintable()
+        and text[0] != " "
+        and text[-1] != " "
+    )
+
+
+def storable(what: str, text: str) -> str:
+    """A text that every database takes: no NUL, and nothing that is no Unicode character."""
+    try:
+        if "\0" not in text and (text.isascii() or text.encode()):
+            return text
+    except UnicodeEncodeError:
+        pass
+    raise RegistryError(
+        f"{what} has a character that cannot be stored", hint="NUL bytes and halves of characters"
+    )
+
+
+def _refuse(what: str, text: object, hint: str | None = None) -> None:
+    shown = repr(text) if not isinstance(text, str) or len(text) <= 60 else repr(text[:60]) + "..."
+    raise RegistryError(
+        f"{what} {shown} is not accepted",
+        hint=hint or f"it is 1 to {LONGEST_NAME} printable characters without blanks at the ends",
+    )

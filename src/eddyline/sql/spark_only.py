@@ -1,0 +1,95 @@
+"""Functions that Spark has and Eddyline does not: a query that needs them is fine for the Spark runtime, unverified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from eddyline.errors import QueryError
+from eddyline.model import types as t
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.sql.bind import bind
+
+# Spark's deterministic scalar functions by its own groups, less those of `functions/` and of `refused.py`.
+FUNCTIONS: Final = frozenset(
+    """
+    acos acosh asin asinh atan atan2 atanh bin bround cbrt conv cos cosh cot csc degrees e exp expm1 factorial hex
+    hypot ln log log10 log1p log2 mod pi pmod positive pow power radians rint sec sign signum sin sinh sqrt tan tanh
+    try_add try_divide try_mod try_multiply try_subtract unhex width_bucket
+
+    add_months convert_timezone date_format date_from_unix_date date_part datepart dayname dayofyear extract
+    from_unixtime from_utc_timestamp last_day make_date make_dt_interval make_interval make_time make_timestamp
+    make_timestamp_ltz make_timestamp_ntz make_ym_interval monthname months_between next_day quarter time_bucket
+    time_diff time_from_micros time_from_millis time_from_seconds time_to_micros time_to_millis time_to_seconds
+    time_trunc timestamp_micros timestamp_millis timestamp_seconds to_time to_timestamp_ltz to_timestamp_ntz
+    to_utc_timestamp trunc try_make_interval try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz
+    try_to_date try_to_time try_to_timestamp unix_date unix_micros unix_millis unix_seconds weekday weekofyear
+
+    aes_decrypt bitmap_bit_position bitmap_bucket_number bitmap_count try_aes_decrypt typeof
+
+    array array_append array_compact array_distinct array_except array_insert array_intersect array_join array_max
+    array_min array_position array_prepend array_remove array_repeat array_size array_sort array_union arrays_overlap
+    arrays_zip element_at flatten get reverse sequence slice sort_array try_element_at
+    map map_concat map_contains_key map_entries map_from_arrays map_from_entries map_keys map_values named_struct
+    str_to_map struct
+
+    ascii base64 bit_length char chr collation concat_ws decode elt encode find_in_set format_number format_string
+    initcap instr is_valid_utf8 levenshtein locate lpad luhn_check make_valid_utf8 mask octet_length overlay position
+    printf quote regexp_count regexp_extract regexp_extract_all regexp_instr regexp_replace regexp_substr repeat
+    replace rpad sentences soundex space split split_part substring_index to_binary to_char to_number to_varchar
+    translate try_to_binary try_to_number try_validate_utf8 unbase64 validate_utf8
+
+    bit_count bit_get getbit shiftleft shiftright shiftrightunsigned
+    crc32 hash md5 sha sha1 sha2 xxhash64
+    nanvl nullifzero zeroifnull
+    parse_url try_parse_url try_url_decode url_decode url_encode
+
+    from_avro schema_of_avro to_avro from_csv schema_of_csv to_csv from_json get_json_object json_array_length
+    json_object_keys schema_of_json to_json from_protobuf to_protobuf from_xml schema_of_xml to_xml xpath
+    xpath_boolean xpath_double xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
+    is_valid_variant is_variant_null parse_json schema_of_variant to_variant_object try_parse_json try_variant_get
+    variant_get
+
+    st_asbinary st_geogfromwkb st_geomfromwkb st_setsrid st_srid
+    vector_cosine_similarity vector_inner_product vector_l2_distance vector_norm vector_normalize
+    """.split()
+)
+
+# Result types that are tried in turn, since only Spark knows the true one: VOID goes wherever any type goes.
+_GUESSES: Final = (t.VOID, t.ArrayType(t.VOID), t.MapType(t.STRING, t.VOID))
+
+
+def spark_functions(query: Query, streams: Iterable[Stream], *, time_zone: str = "UTC") -> list[str]:
+    """The functions of a query that only Spark has; `QueryError` where anything else is wrong with it.
+
+    >>> import pyarrow as pa
+    >>> cards = Stream("cards", pa.schema([("number", pa.string())]))
+    >>> spark_functions(Query("valid", "SELECT * FROM cards WHERE luhn_check(number)"), [cards])
+    ['luhn_check']
+    """
+    known = list(streams)
+    first: QueryError | None = None
+    for guess in _GUESSES:
+        asked: dict[str, None] = {}
+
+        def resolve(
+            name: str,
+            _: Sequence[t.DataType],
+            asked: dict[str, None] = asked,
+            guess: t.DataType = guess,
+        ) -> t.DataType | None:
+            if name not in FUNCTIONS:
+                return None
+            asked[name] = None
+            return guess
+
+        try:
+            bind(query, known, time_zone=time_zone, resolver=resolve)
+            return list(asked)
+        except QueryError as error:
+            first = first or error
+            if not asked:
+                break
+    assert first is not None, "the loop ends early only with an error"
+    raise first

@@ -1,0 +1,278 @@
+"""Databases that are not as they should be: a clear error, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from sqlalchemy import create_engine, insert, text, update
+
+from eddyline.errors import RegistryError
+from eddyline.registry import Put, Registry
+from eddyline.registry.migrations import FORMAT, MIGRATIONS
+from eddyline.registry.tables import OPEN, QUERIES, SCHEMA_VERSION, VERSIONS
+
+CHEAP = "SELECT * FROM quotes WHERE price < 10"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "registry.db"
+
+
+@pytest.fixture
+def filled(path: Path) -> Path:
+    with Registry.open(path) as registry:
+        registry.change([Put(f"q{n}", CHEAP) for n in range(100)], author="ann")
+    return path
+
+
+def puts(count: int) -> Iterator[Put]:
+    return (
+        Put(f"new{n}", CHEAP + f" AND volume > {n}", metadata={"filler": "x" * 200}) for n in range(count)
+    )
+
+
+def state(path: Path) -> tuple[int, int]:
+    with Registry.open(path) as registry:
+        return registry.version, len(registry.entries())
+
+
+def test_locked(filled: Path) -> None:
+    holder = sqlite3.connect(filled, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with Registry.open(filled, timeout=0.1) as registry:
+        assert registry.version == 1 and len(registry.entries()) == 100
+        with pytest.raises(RegistryError, match=r'registry\.db" is locked by another process') as caught:
+            registry.change(puts(1))
+    assert caught.value.hint == "wait until that one is done, and try again"
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert state(filled) == (1, 100)
+
+
+def test_locked_postgres(postgres: object) -> None:
+    import psycopg
+
+    from eddyline.registry.database import LOCK
+    from tests.postgres import Server
+
+    assert isinstance(postgres, Server)
+    place = postgres.place()
+    with Registry.open(place, timeout=0.1) as registry, psycopg.connect(postgres.address) as holder:
+        holder.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        assert registry.version == 0
+        with pytest.raises(RegistryError, match="is locked by another process"):
+            registry.change(puts(1))
+
+
+def test_full(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eddyline.registry.writing.BATCH", 100)
+    with Registry.open(filled) as registry:
+        database = registry._database
+        connect = database._connect
+
+        def small(mode: str = "rw") -> sqlite3.Connection:
+            connection = connect(mode)
+            connection.execute("PRAGMA max_page_count = 60")
+            return connection
+
+        database._engine = create_engine("sqlite://", creator=small)
+        with pytest.raises(RegistryError, match="cannot grow: the disk is full") as caught:
+            registry.change(puts(5_000))
+    assert "nothing was changed" in (caught.value.hint or "")
+    assert state(filled) == (1, 100)
+
+
+def test_file_size_limit(filled: Path) -> None:
+    """A write that the machine refuses, as with a full disk, in a process of its own."""
+    script = dedent(
+        f"""
+        import resource, sys
+        from eddyline.errors import RegistryError
+        from eddyline.registry import Put, Registry
+        registry = Registry.open({str(filled)!r})
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        try:
+            registry.change([Put(f"new{{n}}", {CHEAP!r}, metadata={{"filler": "x" * 500}}) for n in range(20_000)])
+        except RegistryError as error:
+            print(error)
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert "could not be read or written by the machine" in done.stdout or "the disk is full" in done.stdout
+    assert state(filled) == (1, 100)
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 200_000
+
+
+def test_read_only(filled: Path) -> None:
+    """Reading works, changing says why it does not; root may do anything, so this runs as somebody else."""
+    filled.chmod(0o444)
+    script = dedent(
+        f"""
+        import sqlite3, sys
+        from eddyline.errors import RegistryError
+        from eddyline.registry import Drop, Registry, database
+        if {os.geteuid() == 0}:  # root writes what is read-only: let SQLite itself refuse
+            connect = database.Database._connect
+            database.Database._connect = lambda self, mode="rw": connect(self, "ro")
+        registry = Registry.open({str(filled)!r})
+        print(registry.version, len(registry.entries()))
+        try:
+            registry.change([Drop("q1")])
+        except RegistryError as error:
+            print(error)
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert done.stdout.startswith("1 100\n") and 'registry.db" is read-only' in done.stdout
+    filled.chmod(0o644)
+    assert state(filled) == (1, 100)
+
+
+def test_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(RegistryError, match="cannot be opened"):
+        Registry.open(tmp_path / "no" / "registry.db")
+    with pytest.raises(RegistryError, match="cannot be opened"):
+        Registry.open(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"-- name: a\nSELECT 1\n" * 100, b"PAR1" + b"x" * 4000])
+def test_file_of_another_kind(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(RegistryError, match="is not an SQLite database"):
+        Registry.open(path)
+    assert path.read_bytes() == content
+
+
+def test_database_of_something_else(path: Path) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE customers (name TEXT)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(RegistryError, match='database of something else: it has the table "customers"'):
+        Registry.open(path)
+    assert path.read_bytes() == before
+
+
+def test_empty_file_becomes_a_registry(path: Path) -> None:
+    path.touch()
+    assert state(path) == (0, 0)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_damaged_file(filled: Path, share: float) -> None:
+    data = bytearray(filled.read_bytes())
+    start = max(4096, int(len(data) * share))
+    data[start : start + 8192] = b"\xa5" * len(data[start : start + 8192])
+    filled.write_bytes(data)
+    problem = None
+    try:
+        with Registry.open(filled) as registry:
+            registry.versions()
+            assert len(registry.entries()) == 100
+            registry.history("q50")
+    except RegistryError as error:
+        problem = str(error)
+    assert problem is None or "damaged" in problem
+    assert filled.read_bytes() == bytes(data)
+
+
+def test_damaged_everywhere(filled: Path) -> None:
+    data = filled.read_bytes()
+    filled.write_bytes(data[:4096] + b"\xa5" * (len(data) - 4096))
+    with pytest.raises(RegistryError, match="is damaged"):
+        state(filled)
+
+
+def test_truncated(filled: Path) -> None:
+    filled.write_bytes(filled.read_bytes()[:10_000])
+    with pytest.raises(RegistryError, match="is damaged"):
+        state(filled)
+
+
+def test_unreadable_row(place: str) -> None:
+    with Registry.open(place) as registry:
+        registry.change([Put("a", CHEAP)])
+        with registry._database.writing() as connection:
+            connection.execute(update(QUERIES).values(metadata="{"))
+        with pytest.raises(RegistryError, match='damaged: query "a" cannot be read'):
+            registry.entries()
+
+
+def test_newer_format(place: str) -> None:
+    with Registry.open(place) as registry, registry._database.writing() as connection:
+        connection.execute(update(SCHEMA_VERSION).values(format=FORMAT + 7))
+    with pytest.raises(
+        RegistryError, match=f"has format {FORMAT + 7}, and this version of eddyline knows"
+    ) as caught:
+        Registry.open(place)
+    assert "newer" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("found", range(1, FORMAT))
+def test_older_formats_are_brought_forward(place: str, found: int) -> None:
+    with Registry.open(place) as registry, registry._database.writing() as connection:
+        for table in ("budgets", "counters", "streams", "queries", "versions", "schema_version"):
+            connection.execute(text(f"DROP TABLE eddyline_{table}"))
+        for step in MIGRATIONS[:found]:
+            step(connection)
+        connection.execute(insert(SCHEMA_VERSION).values(format=found))
+        version = {
+            "at": 1,
+            "author": "ann",
+            "reason": "",
+            "added": 1,
+            "changed": 0,
+            "removed": 0,
+            "next_number": 1,
+        }
+        connection.execute(insert(VERSIONS).values(version=1, **version))
+        row = {"id": "old", "sql": CHEAP, "revision": 1, "number": 0, "state": "enabled", "tags": "[]"}
+        connection.execute(
+            insert(QUERIES).values(from_version=1, to_version=OPEN, metadata="{}", spark_only=False, **row)
+        )
+    with Registry.open(place) as registry:
+        assert [entry.id for entry in registry.entries()] == ["old"]
+        registry.add_counters({"old": {"matches": 1}})
+        assert registry.change([Put("b", CHEAP)]).version == 2 and registry.budgets() == []
+    with Registry.open(place) as registry, registry._database.reading() as connection:
+        assert connection.execute(text("SELECT format FROM eddyline_schema_version")).all() == [(FORMAT,)]
+
+
+def test_addresses() -> None:
+    for bad in ("mysql://host/db", "sqlite:///:memory:", "sqlite://", "postgresql://host:no/db"):
+        with pytest.raises(RegistryError):
+            Registry.open(bad)
+
+
+def test_unreachable_server_and_no_password_in_messages(tmp_path: Path) -> None:
+    with pytest.raises(RegistryError, match="cannot be reached") as caught:
+        Registry.open(f"postgresql://ann:secret@/db?host={tmp_path}")
+    assert "secret" not in str(caught.value)
+
+
+def test_sqlite_address(path: Path) -> None:
+    with Registry.open(f"sqlite:///{path}") as registry:
+        registry.change([Put("a", CHEAP)])
+    assert state(path) == (1, 1)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
+
+
+def test_deleted_file_is_not_made_again(filled: Path) -> None:
+    with Registry.open(filled) as registry:
+        filled.unlink()
+        with pytest.raises(RegistryError, match="cannot be opened"):
+            registry.change(puts(1))
+    assert not filled.exists()

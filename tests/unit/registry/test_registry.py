@@ -1,0 +1,322 @@
+"""What a registry keeps and gives back, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pytest
+
+from eddyline.errors import ConflictError, QueryError, RefusedError, RegistryError
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.registry import Budget, Drop, Entry, Put, Registry, Set, State, Verdict
+
+QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.float64())]))
+TRADES = Stream(
+    "trades", pa.schema([("at", pa.timestamp("us", "UTC")), ("amount", pa.decimal128(10, 2))]), "at"
+)
+CHEAP = "SELECT * FROM quotes WHERE price < 10"
+DEAR = "SELECT * FROM quotes WHERE price > 90"
+
+
+@pytest.fixture
+def registry(place: str) -> Iterator[Registry]:
+    with Registry.open(place) as opened:
+        yield opened
+
+
+def ids(entries: list[Entry]) -> list[str]:
+    return [entry.id for entry in entries]
+
+
+def test_new_registry_is_empty(registry: Registry) -> None:
+    assert registry.version == 0
+    assert registry.entries() == [] and registry.streams() == [] and registry.versions() == []
+    assert registry.budgets() == [] and registry.counters() == {}
+    assert registry.entry("cheap") is None and registry.history("cheap") == []
+
+
+def test_put_gives_revision_and_number(registry: Registry) -> None:
+    change = registry.change([Put("a", CHEAP), Put("b", DEAR)], author="ann", reason="first")
+    assert change.version == 1 and change.added == ("a", "b")
+    assert registry.entries() == [Entry("a", CHEAP, 1, 0), Entry("b", DEAR, 1, 1)]
+
+
+def test_everything_is_kept(place: str) -> None:
+    metadata = {"ticket": "OPS-7", "nested": {"list": [1, 2.5, None, True, "é\x00\ud800"]}}
+    put = Put(
+        "größe/1 „x“",
+        f"  {CHEAP}\n ",
+        State.SHADOW,
+        ["b", 'q"%_', "a", "b"],
+        "ann's team",
+        "kafka://t?x=%20",
+        metadata,
+    )
+    with Registry.open(place) as registry:
+        registry.change(
+            [put], author="Ann É", reason="because\nof it", check=lambda _: Verdict(spark_only=True)
+        )
+    with Registry.open(place) as registry:
+        assert registry.entry("größe/1 „x“") == Entry(
+            "größe/1 „x“",
+            CHEAP,
+            1,
+            0,
+            State.SHADOW,
+            ("a", "b", 'q"%_'),
+            "ann's team",
+            "kafka://t?x=%20",
+            metadata,
+            True,
+        )
+        (version,) = registry.versions()
+    assert (version.number, version.author, version.reason) == (1, "Ann É", "because\nof it")
+    assert (version.added, version.changed, version.removed) == (1, 0, 0)
+    assert timedelta(0) <= datetime.now(UTC) - version.at < timedelta(minutes=1)
+
+
+def test_new_text_is_a_new_revision_and_number(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP, tags=["x"], owner="ann"), Put("b", CHEAP)])
+    change = registry.change([Put("a", DEAR)])
+    assert change.changed == ("a",)
+    assert registry.entry("a") == Entry("a", DEAR, 2, 2, tags=("x",), owner="ann")
+
+
+def test_numbers_are_never_given_again(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP)])
+    registry.change([Drop("a")])
+    registry.change([Put("b", CHEAP)])
+    registry.change([Put("a", CHEAP)])
+    assert [(e.id, e.revision, e.number) for e in registry.entries()] == [("b", 1, 1), ("a", 2, 2)]
+
+
+def test_other_changes_keep_revision_and_number(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP, owner="ann")])
+    registry.change([Set("a", state=State.DISABLED, tags=["t"], destination="out", metadata={"k": 1})])
+    registry.change([Put("a", CHEAP, owner=None)])
+    assert registry.entry("a") == Entry("a", CHEAP, 1, 0, State.DISABLED, ("t",), None, "out", {"k": 1})
+    assert registry.version == 3
+
+
+def test_nothing_different_makes_no_version(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP, tags=["x"])])
+    change = registry.change([Put("a", CHEAP), Set("a", tags=["x"])])
+    assert (change.version, change.unchanged, change.changed) == (1, ("a",), ())
+    assert registry.change([]).version == 1
+    assert registry.change([Put("b", DEAR), Drop("b")]).version == 1
+
+
+def test_edits_of_one_change_follow_each_other(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP, tags=["old"])])
+    registry.change([Drop("a"), Put("a", DEAR), Set("a", owner="ann")])
+    assert registry.entry("a") == Entry("a", DEAR, 2, 1, owner="ann")
+    assert registry.version == 2
+
+
+@pytest.mark.parametrize("edit", [Drop("cheep"), Set("cheep", owner="x")])
+def test_unknown_ids_are_refused_with_a_guess(registry: Registry, edit: Drop | Set) -> None:
+    registry.change([Put("cheap", CHEAP)])
+    with pytest.raises(RefusedError) as caught:
+        registry.change([Set("cheap", owner="y"), edit])
+    assert str(caught.value).split("\n") == [
+        "1 of 2 edits are refused, so nothing was changed",
+        '  query "cheep": it is not registered',
+        '  hint: did you mean "cheap"?',
+    ]
+    assert registry.version == 1
+
+
+def refuse_dear(query: Query) -> Verdict:
+    if query.sql == DEAR:
+        raise QueryError("too dear", hint="earn more")
+    return Verdict(note="looked at", state=State.SHADOW) if query.id == "odd" else Verdict()
+
+
+def test_refused_at_the_door(registry: Registry) -> None:
+    edits = [Put("a", CHEAP), Put("b", DEAR), Put("odd", CHEAP)]
+    with pytest.raises(RefusedError) as caught:
+        registry.change(edits, check=refuse_dear)
+    assert [(p.query, p.message, p.hint) for p in caught.value.problems] == [("b", "too dear", "earn more")]
+    assert registry.version == 0
+    change = registry.change(edits, check=refuse_dear, all_or_nothing=False)
+    assert change.added == ("a", "odd") and [problem.query for problem in change.refused] == ["b"]
+    assert change.notes == {"odd": "looked at"}
+    assert registry.entries(state="shadow") == [Entry("odd", CHEAP, 1, 1, State.SHADOW)]
+
+
+def test_only_refusals_make_no_version(registry: Registry) -> None:
+    change = registry.change([Put("b", DEAR)], check=refuse_dear, all_or_nothing=False)
+    assert change.version == 0 and len(change.refused) == 1
+
+
+def test_base_refuses_lost_updates(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP)], base=0)
+    with pytest.raises(ConflictError, match="made for version 0, and the registry is at version 1"):
+        registry.change([Put("a", DEAR)], base=0)
+    assert registry.change([Put("a", DEAR)], base=1).version == 2
+
+
+def test_streams_that_change_while_queries_are_checked(registry: Registry) -> None:
+    def declare_meanwhile(_: Query) -> Verdict:
+        registry.declare(TRADES)
+        return Verdict()
+
+    registry.declare(QUOTES)
+    with pytest.raises(ConflictError, match="streams changed while"):
+        registry.change([Put("a", CHEAP)], check=declare_meanwhile)
+    assert registry.entries() == []
+
+
+def test_filters(registry: Registry) -> None:
+    registry.change(
+        [
+            Put("a", CHEAP, tags=["fx", "eu"], owner="ann"),
+            Put("b", DEAR, tags=["fx"], owner="bob", state=State.DISABLED),
+            Put("c%", CHEAP, tags=["fx2", 'f"x'], destination="Topic_1", metadata={"why": "Ünï"}),
+        ]
+    )
+    assert ids(registry.entries(tags=["fx"])) == ["a", "b"]
+    assert ids(registry.entries(tags=["fx", "eu"])) == ["a"]
+    assert ids(registry.entries(tags=["FX"])) == []
+    assert ids(registry.entries(tags=['f"x'])) == ["c%"]
+    assert ids(registry.entries(owner="bob")) == ["b"]
+    assert ids(registry.entries(state=State.DISABLED)) == ["b"]
+    assert ids(registry.entries(search="PRICE <")) == ["a", "c%"]
+    assert ids(registry.entries(search="%")) == ["c%"]
+    assert ids(registry.entries(search="topic_")) == ["c%"]
+    assert ids(registry.entries(tags=["fx"], owner="ann", search="quotes", state="enabled")) == ["a"]
+
+
+def test_every_version_can_be_read(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP)])
+    registry.change([Put("b", DEAR), Set("a", owner="ann")])
+    registry.change([Drop("a")])
+    assert [ids(registry.entries(version)) for version in range(4)] == [[], ["a"], ["a", "b"], ["b"]]
+    assert registry.entry("a", 1) == Entry("a", CHEAP, 1, 0)
+    assert registry.entry("a", 2) == Entry("a", CHEAP, 1, 0, owner="ann")
+    assert registry.entry("a", 3) is None
+    for version in (4, -1):
+        with pytest.raises(RegistryError, match=f"there is no version {version}"):
+            registry.entries(version)
+
+
+def test_history(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP)], author="ann", reason="one")
+    registry.change([Put("b", CHEAP)])
+    registry.change([Put("a", DEAR)], author="bob", reason="two")
+    registry.change([Drop("a")], author="eve", reason="three")
+    registry.change([Put("a", CHEAP)], author="ann", reason="four")
+    steps = registry.history("a")
+    assert [(s.version.number, s.what, s.version.author, s.version.reason) for s in steps] == [
+        (1, "added", "ann", "one"),
+        (3, "changed", "bob", "two"),
+        (4, "removed", "eve", "three"),
+        (5, "added", "ann", "four"),
+    ]
+    assert [s.entry and (s.entry.sql, s.entry.revision) for s in steps] == [
+        (CHEAP, 1),
+        (DEAR, 2),
+        None,
+        (CHEAP, 3),
+    ]
+
+
+def test_diff(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP), Put("b", CHEAP), Put("c", CHEAP)], streams=[QUOTES])
+    registry.change([Put("a", DEAR), Drop("b"), Put("d", DEAR)], streams=[TRADES])
+    registry.change([Set("c", owner="ann")])
+    registry.change([Set("c", owner=None)])
+    found = registry.diff(1, 4)
+    assert ids(list(found.added)) == ["d"] and ids(list(found.removed)) == ["b"]
+    assert [(old.sql, new.sql) for old, new in found.changed] == [(CHEAP, DEAR)]
+    assert found.streams == ((None, TRADES),)
+    back = registry.diff(4, 1)
+    assert ids(list(back.added)) == ["b"] and ids(list(back.removed)) == ["d"]
+    assert [(old.sql, new.sql) for old, new in back.changed] == [(DEAR, CHEAP)]
+    assert back.streams == ((TRADES, None),)
+    assert registry.diff(2, 2).changed == () and len(registry.diff(0, 4).added) == 3
+
+
+def test_rollback_is_a_new_version(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP, tags=["x"]), Put("b", CHEAP), Put("c", CHEAP)], streams=[QUOTES])
+    registry.change([Put("a", DEAR), Drop("b"), Put("d", DEAR), Set("c", owner="ann")], streams=[TRADES])
+    change = registry.rollback(1, author="eve")
+    assert (change.version, change.added, change.removed) == (3, ("b",), ("d",))
+    assert set(change.changed) == {"a", "c"}
+    assert registry.entry("a") == Entry("a", CHEAP, 3, 5, tags=("x",))
+    assert registry.entry("b") == Entry("b", CHEAP, 2, 6)
+    assert registry.entry("c") == Entry("c", CHEAP, 1, 2)
+    assert registry.streams() == [QUOTES]
+    assert registry.versions()[-1].reason == "back to version 1"
+    assert registry.rollback(3).version == 3
+    assert registry.rollback(0).version == 4 and registry.entries() == []
+    with pytest.raises(RegistryError, match="no version 9"):
+        registry.rollback(9)
+
+
+def test_streams(registry: Registry) -> None:
+    assert registry.declare(QUOTES, author="ann", reason="new").version == 1
+    assert registry.declare(QUOTES).version == 1
+    assert registry.declare(TRADES).version == 2
+    assert registry.streams() == [QUOTES, TRADES]
+    assert registry.streams()[1].event_time == "at"
+    assert registry.streams(1) == [QUOTES] and registry.streams(0) == []
+
+
+def test_changed_streams_need_a_check_of_all_queries(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP), Put("b", DEAR)], streams=[QUOTES])
+    wider = Stream("Quotes", QUOTES.schema.append(pa.field("volume", pa.int64())))
+    with pytest.raises(RegistryError, match='"Quotes" is declared with other columns'):
+        registry.declare(wider)
+    with pytest.raises(RefusedError, match="too dear"):
+        registry.declare(wider, check=refuse_dear)
+    assert registry.streams() == [QUOTES]
+    assert registry.declare(wider, check=lambda _: Verdict()).version == 2
+    assert registry.streams() == [wider] and registry.streams(1) == [QUOTES]
+
+
+def test_author_is_the_login_name(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "somebody")
+    registry.change([Put("a", CHEAP)])
+    assert registry.versions()[0].author == "somebody"
+    for bad in ("", "  ", "a\0b"):
+        with pytest.raises(RegistryError):
+            registry.change([Put("b", CHEAP)], author=bad)
+
+
+def test_budgets(registry: Registry) -> None:
+    registry.set_budget(Budget("query", "a", bytes=1000, over="shadow"))
+    registry.set_budget(Budget("owner", "ann", nanoseconds=2.5))
+    registry.set_budget(Budget("query", "a", bytes=2000))
+    assert registry.budgets() == [Budget("owner", "ann", None, 2.5), Budget("query", "a", 2000)]
+    registry.set_budget(Budget("query", "a"))
+    assert registry.budgets() == [Budget("owner", "ann", None, 2.5)]
+
+
+def test_counters_add_up(registry: Registry) -> None:
+    registry.add_counters({"a": {"matches": 2, "errors": 0}, "b": {"matches": 1}})
+    registry.add_counters({"a": {"matches": 3, "deliveries": 1}, "c": {}})
+    registry.add_counters({})
+    assert registry.counters() == {"a": {"deliveries": 1, "matches": 5}, "b": {"matches": 1}}
+    assert registry.version == 0
+
+
+def test_many_ids_are_read_as_few(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eddyline.registry.reading.CHUNK", 3)
+    monkeypatch.setattr("eddyline.registry.writing.BATCH", 4)
+    for many in (1_000, 5):
+        monkeypatch.setattr("eddyline.registry.reading.MANY", many)
+        before = registry.version
+        registry.change([Put(f"q{n}", CHEAP) for n in range(10)])
+        registry.change([Put(f"q{n}", DEAR, owner="ann") for n in range(0, 10, 2)])
+        registry.change([Drop(f"q{n}") for n in range(7)])
+        assert ids(registry.entries()) == ["q7", "q9", "q8"]
+        registry.rollback(before + 1)
+        assert sorted(ids(registry.entries())) == [f"q{n}" for n in range(10)]
+        assert all(entry.sql == CHEAP for entry in registry.entries())
+        registry.rollback(0)
+    top = [registry.history(f"q{n}")[-2].entry for n in range(10)]
+    assert [entry.revision for entry in top if entry] == [6, 4, 6, 4, 6, 4, 6, 2, 6, 2]
