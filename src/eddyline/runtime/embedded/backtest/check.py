@@ -1,0 +1,95 @@
+"""Expectations held against what a back-test found: one verdict each, with the reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+import pyarrow as pa
+
+from eddyline.errors import EddylineError
+from eddyline.model.catalog import Stream
+from eddyline.runtime.embedded.backtest.expectations import EVERY, Expectation, Wanted
+from eddyline.runtime.embedded.backtest.fetch import fetch_row
+from eddyline.runtime.embedded.backtest.prepare import Lane, Prepared
+from eddyline.runtime.embedded.backtest.rows import plain
+from eddyline.runtime.embedded.backtest.values import Backtest, Check, QueryResult
+
+Fetch = Callable[[Wanted, Stream], pa.RecordBatch]
+
+
+def check(
+    found: Backtest, prepared: Prepared, expectations: Iterable[Expectation], *, fetch: Fetch = fetch_row
+) -> Backtest:
+    """The same back-test with its checks; `fetch` gives the rows that it names."""
+    desk = _Desk(found, prepared, fetch)
+    return replace(found, checks=tuple(check for each in expectations for check in desk.all_of(each)))
+
+
+@dataclass(frozen=True)
+class _Desk:
+    found: Backtest
+    prepared: Prepared
+    fetch: Fetch
+
+    def all_of(self, expected: Expectation) -> Iterator[Check]:
+        if expected.query == EVERY:
+            for query in self.found.queries:
+                yield from _counts(expected, query)
+            return
+        tested = next((query for query in self.found.queries if query.id == expected.query), None)
+        if tested is None:
+            yield self._missing(expected)
+            return
+        yield from _counts(expected, tested)
+        lane = self.prepared.lane(tested.stream)
+        for kind, rows in (("match", expected.match), ("no_match", expected.no_match)):
+            for wanted in rows:
+                yield self._row(expected, kind, wanted, lane)
+
+    def _missing(self, expected: Expectation) -> Check:
+        refusal = next((r for r in self.found.refused if r.id == expected.query and not r.existing), None)
+        if refusal is not None:
+            message = f'query "{expected.query}" was refused: {refusal.message}'
+        else:
+            close = get_close_matches(expected.query, [query.id for query in self.found.queries], 1)
+            message = f'there is no query "{expected.query}" under test'
+            message += f'; did you mean "{close[0]}"?' if close else ""
+        return Check(expected.query, "exists", "is under test", False, message, expected.place)
+
+    def _row(self, expected: Expectation, kind: str, wanted: Wanted, lane: Lane) -> Check:
+        shown = wanted if isinstance(wanted, str) else json.dumps(wanted, default=plain, ensure_ascii=False)
+        number = next(n for n, query in enumerate(lane.tested) if query.id == expected.query)
+        should = kind == "match"
+        says = f"{'matches' if should else 'does not match'} {shown}"
+        try:
+            row = self.fetch(wanted, lane.stream)
+            matched = lane.queries.match(row).counts()[str(number)] == 1
+            why = str(lane.queries.why(str(number), row))
+        except EddylineError as error:
+            return Check(
+                expected.query, kind, says, False, f"the row cannot be looked at: {error}", expected.place
+            )
+        reason = "; ".join(line.strip() for line in why.split("\n")[1:]) or why
+        verb = "matches" if matched else "does not match"
+        aim = "" if matched == should else f", and {'should' if should else 'should not'}"
+        message = f'query "{expected.query}" {verb} the row {shown}{aim}: {reason}'
+        return Check(expected.query, kind, says, matched == should, message, expected.place)
+
+
+def _counts(expected: Expectation, query: QueryResult) -> Iterator[Check]:
+    has = f'query "{query.id}" matched {_rows(query.matches)}'
+    if expected.min is not None:
+        held = query.matches >= expected.min
+        message = f"{has}, {'and' if held else 'but'} at least {expected.min} were expected"
+        yield Check(query.id, "min", f"matches at least {_rows(expected.min)}", held, message, expected.place)
+    if expected.max is not None:
+        held = query.matches <= expected.max
+        message = f"{has}, {'and' if held else 'but'} at most {expected.max} were expected"
+        yield Check(query.id, "max", f"matches at most {_rows(expected.max)}", held, message, expected.place)
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"

@@ -1,0 +1,69 @@
+"""Rows of the history as a report shows them: plain values and their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from eddyline.runtime.embedded.backtest.axis import Axis
+from eddyline.runtime.embedded.backtest.values import Row
+
+Integers = npt.NDArray[np.signedinteger[Any]]
+_LONGEST: Final = 200  # characters of a value that are kept
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Consecutive rows of the history: `numbers` in their file, `ordinal`.. in all of it, both counted from zero."""
+
+    batch: pa.RecordBatch
+    file: str
+    numbers: Integers
+    ordinal: int
+
+    def fetch(self, axis: Axis, places: Integers) -> dict[int, Row]:
+        """Some rows by their places in the batch."""
+        taken = self.batch.take(pa.array(places, pa.int64()))
+        positions, known = axis.positions(taken, 0)
+        if axis.column is None:
+            positions = places + self.ordinal + 1
+        columns = [[plain(value) for value in _values(column)] for column in taken.columns]
+        found = {}
+        for i, place in enumerate(places.tolist()):
+            at = axis.text(int(positions[i])) if known is None or known[i] else ""
+            values = {name: column[i] for name, column in zip(taken.schema.names, columns, strict=True)}
+            found[place] = Row(self.file, int(self.numbers[place]) + 1, at, values)
+        return found
+
+
+def _values(column: pa.Array) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError):  # a time that Python has no value for, a text that is no UTF-8
+        return [str(value) for value in column]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it, texts cut to a length that a report can show.
+
+    >>> plain(3), plain(b"\\x01"), plain(float("nan")), plain(date(2024, 1, 2))
+    (3, '01', 'nan', '2024-01-02')
+    """
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else str(value)
+    if isinstance(value, bytes):
+        text = value[:_LONGEST].hex()
+    elif isinstance(value, datetime):
+        text = value.isoformat(" ")
+    elif isinstance(value, date | time):
+        text = value.isoformat()
+    else:
+        text = str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,170 @@
+"""What a back-test finds, as frozen values: everything that a report shows, and nothing that knows how it looks.
+
+    Backtest
+      streams   one Track each:  files, rows, rejected rows, and the axis that counts stand over
+      queries   one QueryResult each:  counts over the axis, first, last and sample rows, overlaps
+      refused   queries that do not compile
+      checks    expectations, each with its verdict
+
+Invariant: `len(query.counts) == len(track.rows_over)` for the track of the query's stream, and
+`sum(query.counts) + query.off_axis == query.matches`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from eddyline.runtime.embedded.rejects import Reject
+
+
+class Verdict(StrEnum):
+    """What is to be said about how often a query fires."""
+
+    FIRES = "fires"
+    NEVER = "never"  # no row of the history matches
+    IMPOSSIBLE = "impossible"  # no row of any history can
+    EVERYTHING = "everything"  # every row of the history matches
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the history, with its place; values are plain: None, bool, int, float or text."""
+
+    file: str
+    number: int  # within the file, counted from one
+    at: str  # where it stands on the axis
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How many of a query's matches another query has too."""
+
+    query: str
+    shared: int
+    of_other: int  # all matches of the other
+    is_new: bool  # the other is one of the queries under test
+    estimated: bool = False  # counted on some of the rows, and scaled
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """What one query would have matched."""
+
+    id: str
+    sql: str
+    stream: str
+    matches: int
+    rows: int  # of its stream
+    verdict: Verdict
+    counts: tuple[int, ...] = ()
+    off_axis: int = 0  # matches whose row has no time
+    first: Row | None = None
+    last: Row | None = None
+    samples: tuple[Row, ...] = ()
+    covered: int | None = None  # matches that some existing query has too; None: nothing to compare with
+    overlaps: tuple[Overlap, ...] = ()  # the largest
+    replaces: bool = False  # an existing query has the same id
+
+    @property
+    def share(self) -> float:
+        """Matches for each row of the stream.
+
+        >>> QueryResult("q", "SELECT * FROM s", "s", matches=1, rows=4, verdict=Verdict.FIRES).share
+        0.25
+        """
+        return self.matches / self.rows if self.rows else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The axis of one stream, cut into buckets of one width: bucket i starts at `start + i * width`."""
+
+    kind: str  # "time", "number" or "row"
+    column: str | None
+    start: int  # microseconds since 1970, or a number
+    width: int
+    labels: tuple[str, ...]  # of the start of every bucket, and of the end of the last
+    step: str  # the width in words
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One stream's history."""
+
+    stream: str
+    source: str
+    files: int
+    rows: int
+    scale: Scale
+    rows_over: tuple[int, ...]  # rows of every bucket
+    off_axis: int = 0  # rows without a time
+    rejected: int = 0
+    rejects: tuple[Reject, ...] = ()  # the first few
+    existing: int = 0  # existing queries over this stream
+    exact_overlaps: bool = True  # else very small ones may be missing
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A query that was left out; the rest went on."""
+
+    id: str
+    sql: str
+    message: str  # in one line
+    text: str  # with place and hint
+    existing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expectation and whether it held."""
+
+    query: str
+    kind: str  # "min", "max", "match", "no_match"
+    expected: str
+    passed: bool
+    message: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backtest:
+    """All that one run found."""
+
+    streams: tuple[Track, ...]
+    queries: tuple[QueryResult, ...]
+    refused: tuple[Refusal, ...] = ()
+    checks: tuple[Check, ...] = ()
+    existing: int = 0  # existing queries that were compared with
+
+    def of(self, *verdicts: Verdict) -> tuple[QueryResult, ...]:
+        """The queries with one of some verdicts."""
+        return tuple(query for query in self.queries if query.verdict in verdicts)
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """Expectations that did not hold."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every query under test was accepted and every expectation held."""
+        return not self.failed and not any(not refusal.existing for refusal in self.refused)
+
+    @property
+    def rows(self) -> int:
+        """Rows of all streams."""
+        return sum(track.rows for track in self.streams)
+
+    @property
+    def rejected(self) -> int:
+        """Rows of all streams that could not be read."""
+        return sum(track.rejected for track in self.streams)
+
+    @property
+    def matches(self) -> int:
+        """Matches of all queries under test."""
+        return sum(query.matches for query in self.queries)
