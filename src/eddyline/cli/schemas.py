@@ -86,7 +86,7 @@ def streams_of(sources: Sequence[Source], queries: Iterable[Query], *, name: str
     if name is not None and not bare:
         raise typer.BadParameter("--stream gives a lone schema its name, and the schemas have names already")
     streams = [
-        Stream(source.name or name or _guess(source.stem, queries), source.schema) for source in sources
+        Stream(source.name or name or guess_name(source.stem, queries), source.schema) for source in sources
     ]
     names = Counter(stream.name.lower() for stream in streams)
     repeated = next((name for name, count in names.items() if count > 1), None)
@@ -95,7 +95,8 @@ def streams_of(sources: Sequence[Source], queries: Iterable[Query], *, name: str
     return streams
 
 
-def _guess(stem: str, queries: Iterable[Query]) -> str:
+def guess_name(stem: str, queries: Iterable[Query]) -> str:
+    """The stream that a file belongs to: that of its name if a query reads one, else the one that most queries read."""
     used: Counter[str] = Counter()
     for query in islice(queries, _ASKED):
         try:

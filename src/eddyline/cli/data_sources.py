@@ -1,0 +1,132 @@
+"""Which rows a command reads: `--stream NAME=SOURCE`, and what each stream's columns are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from eddyline.cli.schemas import Source, guess_name, read_source
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.runtime.embedded.infer import infer
+from eddyline.runtime.embedded.places import STANDARD_INPUT
+
+StreamSources = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stream",
+        "-s",
+        metavar="NAME=SOURCE",
+        help="Rows of a stream: a file, a folder, a glob, or - for standard input; may be given several times.",
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT", help="parquet, arrow, csv, tsv or jsonl; otherwise the file's ending says it."
+    ),
+]
+_NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)
+
+
+class Data(NamedTuple):
+    """A stream, where its rows are, and how many rows its types were guessed from (None: they are stated)."""
+
+    stream: Stream
+    source: str
+    guessed_from: int | None = None
+
+    @property
+    def note(self) -> str | None:
+        """What to say about types that were guessed."""
+        if self.guessed_from is None:
+            return None
+        columns = ", ".join(f"{name} {kind}" for name, kind in self.stream.types.items())
+        return (
+            f"the columns of {self.stream.name} are guessed from the first {self.guessed_from} rows of "
+            f"{self.source}: {columns}; --schema states them"
+        )
+
+
+def data_of(
+    sources: Sequence[str],
+    lone: str | None,
+    schemas: Iterable[str],
+    declared: Iterable[Stream],
+    queries: Sequence[Query],
+    *,
+    format: str | None = None,
+) -> list[Data]:
+    """The streams with their sources.
+
+    A stream's schema is the one given with `--schema`, else the registry's, else the one of its files.
+    """
+    stated = [read_source(schema) for schema in schemas]
+    named = [_split(source) for source in sources]
+    if lone is not None:
+        named.append((_name_of(lone, stated, declared, queries), lone))
+    _check(named, stated)
+    known = {stream.name.lower(): stream for stream in declared}
+    result = []
+    for name, source in named:
+        schema = _stated_for(name, stated, alone=len(named) == 1)
+        if schema is not None:
+            result.append(Data(Stream(name, schema.schema), source))
+        elif name.lower() in known:
+            result.append(Data(known[name.lower()], source))
+        else:
+            found = infer(source, format)
+            result.append(Data(Stream(name, found.schema), source, found.guessed_from))
+    return result
+
+
+def _split(text: str) -> tuple[str, str]:
+    match = _NAMED.fullmatch(text)
+    if match is None:
+        raise typer.BadParameter(
+            f'--stream is written as NAME=SOURCE, such as quotes=quotes.csv, not "{text}"'
+        )
+    return match[1], match[2]
+
+
+def _name_of(
+    source: str, stated: Sequence[Source], declared: Iterable[Stream], queries: Sequence[Query]
+) -> str:
+    names = [schema.name for schema in stated if schema.name is not None]
+    if len(names) == 1:
+        return names[0]
+    streams = list(declared)
+    if len(streams) == 1 and not queries:
+        return streams[0].name
+    stem = "" if source == STANDARD_INPUT else Path(source).name.split(".")[0]
+    return guess_name(stem or "rows", queries)
+
+
+def _check(named: Sequence[tuple[str, str]], stated: Sequence[Source]) -> None:
+    if not named:
+        raise typer.BadParameter("there are no rows to read: name a SOURCE, or --stream NAME=SOURCE")
+    names = [name.lower() for name, _ in named]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise typer.BadParameter(
+            f'the stream "{repeated}" has two sources; a folder or a glob takes several files'
+        )
+    if sum(source == STANDARD_INPUT for _, source in named) > 1:
+        raise typer.BadParameter("only one stream can come from standard input")
+    if any(schema.name is None for schema in stated) and (len(stated) > 1 or len(named) > 1):
+        raise typer.BadParameter("several schemas or streams need names: write each as --schema NAME=SCHEMA")
+    strange = next((s.name for s in stated if s.name is not None and s.name.lower() not in names), None)
+    if strange is not None:
+        raise typer.BadParameter(
+            f'--schema names the stream "{strange}", which has no --stream {strange}=SOURCE'
+        )
+
+
+def _stated_for(name: str, stated: Sequence[Source], *, alone: bool) -> Source | None:
+    return next(
+        (s for s in stated if (s.name is None and alone) or (s.name or "").lower() == name.lower()), None
+    )

@@ -1,0 +1,47 @@
+"""What readers of the formats take and give: one file to be read, and rows of it that could be read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from eddyline.functions.zones import Zone
+from eddyline.model.catalog import Stream
+from eddyline.runtime.embedded.places import Place
+from eddyline.runtime.embedded.rejects import Reject, Rejects, refuse
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Reading(NamedTuple):
+    """One file, the stream that its rows belong to, and who takes the rows that cannot be read."""
+
+    place: Place
+    stream: Stream
+    zone: Zone
+    rejects: Rejects | None
+    batch_rows: int
+
+    def reject(self, row: int, reason: str, *, line: int | None = None, text: bytes = b"") -> None:
+        """Refuse one row, numbered from 0."""
+        refuse(self.rejects, Reject(self.place.name, line, row + 1, reason, text))
+
+
+class Chunk(NamedTuple):
+    """Rows of the stream's schema; the number of the first one, or of each where some were rejected; bytes read so far."""
+
+    batch: pa.RecordBatch
+    first: int
+    bytes: int
+    numbers: npt.NDArray[np.signedinteger] | None = None
+
+
+def without(batch: pa.RecordBatch, first: int, bad: Mask, bytes: int) -> Chunk:
+    """The rows of a batch that are not bad, the first of them being row `first` of the file."""
+    if not bad.any():
+        return Chunk(batch, first, bytes)
+    good = np.flatnonzero(~bad)
+    return Chunk(batch.take(pa.array(good)), first, bytes, good + first)

@@ -1,0 +1,179 @@
+"""Parquet and Arrow: batches as they are stored, brought to the stream's columns and types."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.errors import FileError, SchemaError
+from eddyline.model import types as t
+from eddyline.model.catalog import spark_type
+from eddyline.runtime.embedded.chunk import Chunk, Reading, without
+from eddyline.runtime.embedded.from_text import fit, is_text, words_for
+from eddyline.runtime.embedded.json_text import json_lines
+from eddyline.runtime.embedded.places import Place, open_bytes, start_of
+
+
+def read_parquet(reading: Reading) -> Iterator[Chunk]:
+    """The rows of a Parquet file, a piece of a row group at a time."""
+    from pyarrow import parquet
+
+    with _on_disk(reading.place) as path, _explained(reading.place, "Parquet"):
+        file = parquet.ParquetFile(path, memory_map=isinstance(path, str))
+        names = _names(file.schema_arrow, reading)
+        rows = file.metadata.num_rows
+        first = 0
+        for batch in file.iter_batches(reading.batch_rows, columns=list(dict.fromkeys(names))):
+            share = (first + batch.num_rows) / max(1, rows)
+            yield _fitted(reading, batch, names, first, int(share * (reading.place.size or 0)))
+            first += batch.num_rows
+
+
+def read_arrow(reading: Reading) -> Iterator[Chunk]:
+    """The rows of an Arrow file or stream, a batch at a time."""
+    start = start_of(reading.place)
+    if not start:
+        raise FileError(f'"{reading.place.name}" is empty, and an Arrow file is wanted')
+    if not start.startswith(b"ARROW1"):
+        with open_bytes(reading.place.name) as file, _explained(reading.place, "Arrow"):
+            yield from _batches(reading, pa.ipc.open_stream(file))
+        return
+    with _on_disk(reading.place) as path, _explained(reading.place, "Arrow"):
+        yield from _batches(reading, pa.ipc.open_file(pa.memory_map(path) if isinstance(path, str) else path))
+
+
+def _batches(reading: Reading, reader: Any) -> Iterator[Chunk]:
+    names = _names(reader.schema, reading)
+    size = reading.place.size or 0
+    count = getattr(reader, "num_record_batches", None)
+    batches = reader if count is None else map(reader.get_batch, range(count))
+    first = 0
+    for number, batch in enumerate(batches):
+        batch.validate()
+        yield _fitted(reading, batch, names, first, size * (number + 1) // count if count else 0)
+        first += batch.num_rows
+
+
+@contextmanager
+def _on_disk(place: Place) -> Iterator[Any]:
+    """A file that one can jump about in: the file itself, or a copy of standard input."""
+    if not place.is_standard_input:
+        yield place.name
+        return
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(open_bytes(place.name), copy)
+        copy.seek(0)
+        yield copy
+
+
+@contextmanager
+def _explained(place: Place, kind: str) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = str(error).split("\n")[0]
+        raise FileError(
+            f'"{place.name}" is no whole {kind} file: {reason}', hint="write it again, or leave it out"
+        ) from None
+
+
+def _names(schema: pa.Schema, reading: Reading) -> list[str]:
+    """The file's names of the stream's columns, once their types are found to be of the same sort."""
+    stream, names = reading.stream, []
+    spelled = {name.lower(): name for name in reversed(schema.names)}
+    for field in stream.schema:
+        name = spelled.get(field.name.lower())
+        if name is None:
+            raise SchemaError(
+                f'"{reading.place.name}" has no column "{field.name}", which stream "{stream.name}" has',
+                hint=f"its columns are {', '.join(schema.names[:12])}",
+            )
+        found = schema.field(name).type
+        if _sort(found) not in (_sort(field.type), "null"):
+            raise SchemaError(
+                f'column "{name}" of "{reading.place.name}" is {found}, but stream "{stream.name}" has {field.type}',
+                hint="cast the column, or declare the stream with the type that it has",
+            )
+        names.append(name)
+    return names
+
+
+def _sort(kind: pa.DataType) -> object:
+    """Types of one sort are converted into each other, value by value where only some fit."""
+    if pa.types.is_dictionary(kind):
+        return _sort(kind.value_type)
+    if is_text(kind):
+        return "text"
+    spark = spark_type(kind)
+    if spark is None:
+        return str(kind)
+    if spark == t.VOID:
+        return "null"
+    return "number" if t.is_numeric(spark) else spark
+
+
+def _fitted(reading: Reading, batch: pa.RecordBatch, names: list[str], first: int, bytes: int) -> Chunk:
+    """The stream's columns of a batch; rows with a value that its type cannot hold are rejected."""
+    schema = reading.stream.schema
+    problems: dict[int, str] = {}
+    columns = []
+    for field, name in zip(schema, names, strict=True):
+        column = batch.column(name)
+        if not is_whole(column):
+            column = _readable(field, column, problems)
+        if column.type != field.type:
+            original = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+            column, failed = fit(original, field.type)
+            for place in [] if failed is None else np.flatnonzero(failed).tolist():
+                problems.setdefault(place, f"{field.name}: {original[place]} is not {words_for(field.type)}")
+        columns.append(column)
+    bad = np.zeros(batch.num_rows, np.bool_)
+    for place in sorted(problems):
+        reading.reject(first + place, problems[place], text=_shown(batch.slice(place, 1)))
+        bad[place] = True
+    return without(pa.RecordBatch.from_arrays(columns, schema=schema), first, bad, bytes)
+
+
+def _shown(row: pa.RecordBatch) -> bytes:
+    """A row as text, for the file of rejects."""
+    try:
+        return str(json_lines(row)[0]).encode()
+    except UnicodeDecodeError:
+        return repr(
+            [
+                column.view(pa.binary())[0].as_py() if is_text(column.type) else str(column[0])
+                for column in row.columns
+            ]
+        ).encode()
+
+
+def is_whole(column: pa.Array) -> bool:
+    """Whether an array holds together: places inside its buffers, text that is UTF-8."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _readable(field: pa.Field, column: pa.Array, problems: dict[int, str]) -> pa.Array:
+    """A column of text with NULL where a value is not UTF-8."""
+    if not is_text(column.type):
+        raise pa.ArrowInvalid(f'column "{field.name}" is damaged')
+    raw = column.view(pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary())
+    if not is_whole(raw):
+        raise pa.ArrowInvalid(f'column "{field.name}" is damaged')
+    texts: list[str | None] = []
+    for place, value in enumerate(raw.to_pylist()):
+        try:
+            texts.append(None if value is None else value.decode())
+        except UnicodeDecodeError as error:
+            problems.setdefault(place, f"{field.name}: the byte 0x{value[error.start]:02X} is not UTF-8")
+            texts.append(None)
+    return pa.array(texts, column.type)

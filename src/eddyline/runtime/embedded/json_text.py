@@ -1,0 +1,178 @@
+"""Tables as JSON lines, column by column: text is made for a whole column at once wherever that is possible."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.runtime.embedded.from_text import is_bytes, is_text
+
+
+def json_lines(table: pa.Table | pa.RecordBatch) -> pa.Array:
+    """One object a row, as text; columns that share a name get numbers.
+
+    >>> json_lines(
+    ...     pa.table({"query": ["a"], "price": [1.5], "at": pa.array([0], pa.timestamp("s"))})
+    ... ).to_pylist()
+    ['{"query":"a","price":1.5,"at":"1970-01-01T00:00:00"}']
+    """
+    parts: list[Any] = []
+    for number, (name, column) in enumerate(zip(unique(table.schema.names), table.columns, strict=True)):
+        parts += [("," if number else "{") + json.dumps(name, ensure_ascii=False) + ":", encoded(column)]
+    if not parts:
+        return pa.array(["{}"] * table.num_rows)
+    return pc.binary_join_element_wise(*parts, "}", "")
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Names that all differ, without regard to case: the second `a` is `a_2`.
+
+    >>> unique(["a", "b", "A", "a_2"])
+    ['a', 'b', 'A_2', 'a_2_2']
+    """
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate.lower() in taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        taken.add(candidate.lower())
+        result.append(candidate)
+    return result
+
+
+def encoded(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The JSON text of every value."""
+    array = (
+        pa.concat_arrays(column.chunks)
+        if isinstance(column, pa.ChunkedArray) and column.num_chunks
+        else column
+    )
+    if isinstance(array, pa.ChunkedArray):
+        return pa.nulls(0, pa.string())
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    return pc.fill_null(_text(array), "null")
+
+
+def _text(array: pa.Array) -> pa.Array:
+    kind = array.type
+    if is_text(kind):
+        return _strings(array.cast(pa.string()))
+    if pa.types.is_floating(kind):
+        return _floats(array)
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+        return array.cast(pa.string())
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return _quoted(moments(array))
+    values = [
+        None if value is None else json.dumps(_plain(value, kind), ensure_ascii=False)
+        for value in _values(array)
+    ]
+    return pa.array(values, pa.string())
+
+
+def _values(array: pa.Array) -> list[Any]:
+    return list(array.to_pylist())
+
+
+def moments(array: pa.Array) -> pa.Array:
+    """Dates and timestamps as ISO 8601 writes them, those with a time zone in UTC.
+
+    >>> moments(pa.array([1_500_000], pa.timestamp("us", "Europe/Vienna"))).to_pylist()
+    ['1970-01-01T00:00:01.500000Z']
+    """
+    if pa.types.is_date(array.type):
+        return array.cast(pa.date32()).cast(pa.string())
+    naive = array.view(pa.timestamp(array.type.unit)) if array.type.tz else array
+    text = pc.replace_substring(naive.cast(pa.string()), " ", "T", max_replacements=1)
+    text = pc.replace_substring_regex(text, r"\.0+$", "")
+    return pc.binary_join_element_wise(text, "Z", "") if array.type.tz else text
+
+
+def _quoted(array: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise('"', array, '"', "")
+
+
+def _strings(array: pa.Array) -> pa.Array:
+    special = pc.match_substring_regex(array, r'["\\\x00-\x1f]')
+    if not pc.any(special).as_py():
+        return _quoted(array)
+    escaped = [None if text is None else json.dumps(text, ensure_ascii=False) for text in array.to_pylist()]
+    return pa.array(escaped, pa.string())
+
+
+def _floats(array: pa.Array) -> pa.Array:
+    """Numbers; those that JSON does not know as "NaN", "Infinity" and "-Infinity", as Spark writes them."""
+    text = array.cast(pa.float32() if pa.types.is_float16(array.type) else array.type).cast(pa.string())
+    if pc.all(pc.is_finite(array)).as_py() is not False:
+        return text
+    text = pc.if_else(pc.equal(array, math.inf), '"Infinity"', text)
+    text = pc.if_else(pc.equal(array, -math.inf), '"-Infinity"', text)
+    return pc.if_else(pc.is_nan(array), '"NaN"', text)
+
+
+def _plain(value: Any, kind: pa.DataType) -> Any:
+    """A value that JSON can hold."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if pa.types.is_struct(kind):
+        return {field.name: _plain(value[field.name], field.type) for field in kind}
+    if pa.types.is_map(kind):
+        return {_key(key, kind.key_type): _plain(item, kind.item_type) for key, item in value}
+    if isinstance(value, list):
+        return [_plain(item, kind.value_type) for item in value]
+    if isinstance(value, float):
+        return (
+            value if math.isfinite(value) else "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
+        )
+    return _scalar(value)
+
+
+def _key(key: Any, kind: pa.DataType) -> str:
+    plain = _plain(key, kind)
+    return plain if isinstance(plain, str) else json.dumps(plain)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return float(value) if isinstance(value, Decimal) else str(value)
+
+
+def csv_columns(table: pa.Table) -> pa.Table:
+    """A table that CSV can hold: moments in ISO form, bytes and nested values as JSON does."""
+    columns = []
+    for column in table.columns:
+        kind = column.type
+        array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        if isinstance(array, pa.ChunkedArray):
+            array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, kind)
+        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            array = moments(array)
+        elif pa.types.is_nested(kind) or is_bytes(kind) or pa.types.is_duration(kind):
+            array = pa.array(
+                [None if value is None else _field(value, kind) for value in array.to_pylist()], pa.string()
+            )
+        columns.append(array)
+    return pa.table(columns, names=unique(table.schema.names))
+
+
+def _field(value: Any, kind: pa.DataType) -> str:
+    plain = _plain(value, kind)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)

@@ -1,0 +1,480 @@
+"""Files that are broken in every way: a clear error or a file of rejects, the right exit code, nothing lost."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from typer.testing import CliRunner
+
+from eddyline.cli import app
+from eddyline.errors import EddylineError, FileError, SchemaError
+from eddyline.model.catalog import Stream
+from eddyline.runtime.embedded import blocks
+from eddyline.runtime.embedded.csv_text import BROKEN_QUOTES
+from eddyline.runtime.embedded.rejects import Reject, Rejects
+from eddyline.runtime.embedded.sinks import Writer
+from eddyline.runtime.embedded.sources import read
+
+SCHEMA = pa.schema(
+    [
+        ("symbol", pa.string()),
+        ("price", pa.float64()),
+        ("volume", pa.int64()),
+        ("day", pa.date32()),
+        ("at", pa.timestamp("us", "UTC")),
+        ("amount", pa.decimal128(10, 2)),
+        ("open", pa.bool_()),
+    ]
+)
+QUOTES = Stream("quotes", SCHEMA)
+ROWS: list[dict[str, Any]] = [
+    {
+        "symbol": symbol,
+        "price": price,
+        "volume": number * 100,
+        "day": datetime.date(2026, 1, number),
+        "at": datetime.datetime(2026, 1, number, 10, 30, tzinfo=datetime.UTC),
+        "amount": Decimal(f"{number}.25"),
+        "open": number % 2 == 0,
+    }
+    for number, (symbol, price) in enumerate(
+        [("ACME", 9.5), ("ZÜRICH", 50.0), ('a "b", c', -1.5), (None, None), ("two\nlines", 1e300)], start=1
+    )
+]
+TABLE = pa.Table.from_pylist(ROWS, schema=SCHEMA)
+TEXT = ["csv", "tsv", "jsonl", "csv.gz", "jsonl.gz"]
+BINARY = ["parquet", "arrow", "arrows"]
+ENDINGS = [*TEXT, *BINARY]
+DDL = (
+    "symbol STRING, price DOUBLE, volume BIGINT, day DATE, at TIMESTAMP, amount DECIMAL(10, 2), open BOOLEAN"
+)
+
+
+def write(folder: Path, ending: str, table: pa.Table = TABLE) -> Path:
+    path = folder / f"quotes.{ending}"
+    with Writer(path, table.schema) as writer:
+        writer.sink.write(table)
+    return path
+
+
+def rows_of(path: Path | str, stream: Stream = QUOTES) -> tuple[list[dict[str, Any]], list[Reject]]:
+    rejected: list[Reject] = []
+    rejects = Rejects(on_reject=rejected.append)
+    pieces = list(read(str(path), stream, rejects=rejects))
+    numbers = [number for piece in pieces for number in piece.rows.tolist()]
+    assert sorted([*numbers, *(reject.row - 1 for reject in rejected)]) == list(
+        range(len(numbers) + len(rejected))
+    )
+    assert all(piece.batch.schema == stream.schema for piece in pieces)
+    return [row for piece in pieces for row in piece.batch.to_pylist()], rejected
+
+
+def run(*arguments: str, stdin: bytes | None = None) -> Any:
+    return CliRunner().invoke(app, list(arguments), input=stdin)
+
+
+def rules(folder: Path) -> str:
+    path = folder / "rules.sql"
+    path.write_text("-- name: cheap\nSELECT symbol, price FROM quotes WHERE price < 10\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_is_written_is_read_again(tmp_path: Path, ending: str) -> None:
+    assert rows_of(write(tmp_path, ending)) == (ROWS, [])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_cut_off_anywhere_loses_nothing_unnoticed(tmp_path: Path, ending: str) -> None:
+    data = write(tmp_path, ending).read_bytes()
+    path = tmp_path / f"cut.{ending}"
+    for cut in range(0, len(data), 1 if len(data) < 1_000 else 37):
+        path.write_bytes(data[:cut])
+        try:
+            rows, rejected = rows_of(path)
+        except (FileError, SchemaError):
+            continue
+        assert ending not in ("parquet", "arrow", "csv.gz", "jsonl.gz") or cut == 0, (
+            "such a file knows its end"
+        )
+        assert (
+            len(rejected) <= 2
+        )  # of CSV: a broken quote ends with its line, and the next line is half a row
+        whole = len(rows) - (ending in ("csv", "tsv"))  # the last field of CSV may be cut in the middle
+        assert rows[: max(0, whole)] == ROWS[: max(0, whole)]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_an_empty_file(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"empty.{ending}"
+    path.write_bytes(b"")
+    if ending.startswith("jsonl"):
+        assert rows_of(path) == ([], [])
+        return
+    with pytest.raises(FileError, match=r"empty|no whole"):
+        rows_of(path)
+    assert run("match", str(path), "-q", rules(tmp_path), "--schema", DDL).exit_code == 3
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_without_rows(tmp_path: Path, ending: str) -> None:
+    path = write(tmp_path, ending, TABLE.slice(0, 0))
+    assert rows_of(path) == ([], [])
+    assert run("match", str(path), "-q", rules(tmp_path), "--schema", DDL).exit_code == 0
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_missing_column_is_an_error_and_null_in_json(tmp_path: Path, ending: str) -> None:
+    path = write(tmp_path, ending, TABLE.drop_columns(["price"]))
+    if ending.startswith("jsonl"):
+        rows, rejected = rows_of(path)
+        assert not rejected and rows == [row | {"price": None} for row in ROWS]
+        return
+    with pytest.raises(EddylineError, match='has no column "price", which stream "quotes" has'):
+        rows_of(path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_more_columns_in_another_order_and_case(tmp_path: Path, ending: str) -> None:
+    names = [*reversed(SCHEMA.names), "venue"]
+    table = TABLE.append_column("venue", pa.array(["X"] * len(ROWS))).select(names)
+    if not ending.startswith("jsonl"):
+        table = table.rename_columns([name.upper() for name in names])
+    assert rows_of(write(tmp_path, ending, table)) == (ROWS, [])
+
+
+@pytest.mark.parametrize("ending", BINARY)
+def test_values_that_do_not_fit_are_rejected_one_by_one(tmp_path: Path, ending: str) -> None:
+    path = write(tmp_path, ending, pa.table({"a": [1, 300, -129, None, 5]}))
+    rows, rejected = rows_of(path, Stream("s", pa.schema([("a", pa.int8())])))
+    assert [row["a"] for row in rows] == [1, None, 5]
+    assert [(r.row, r.line, r.reason) for r in rejected] == [
+        (2, None, "a: 300 is not a tinyint"),
+        (3, None, "a: -129 is not a tinyint"),
+    ]
+
+
+@pytest.mark.parametrize("ending", BINARY)
+def test_another_sort_of_type_is_an_error(tmp_path: Path, ending: str) -> None:
+    path = write(tmp_path, ending, pa.table({"a": ["1", "2"]}))
+    with pytest.raises(SchemaError, match=r'column "a" of .* is string, but stream "s" has int8'):
+        rows_of(path, Stream("s", pa.schema([("a", pa.int8())])))
+
+
+@pytest.mark.parametrize("ending", BINARY)
+def test_text_that_is_no_utf8_inside_columns(tmp_path: Path, ending: str) -> None:
+    column = pa.array([b"good", b"b\xe4d", None, b"fine"], pa.binary()).view(pa.string())
+    path = write(tmp_path, ending, pa.table({"a": column}))
+    rows, rejected = rows_of(path, Stream("s", pa.schema([("a", pa.string())])))
+    assert [row["a"] for row in rows] == ["good", None, "fine"]
+    assert [(r.row, r.reason) for r in rejected] == [(2, "a: the byte 0xE4 is not UTF-8")]
+
+
+SMALL = Stream("small", pa.schema([("a", pa.int64()), ("b", pa.string())]))
+Row = tuple[int | None, str | None]
+
+
+def small(tmp_path: Path, ending: str, data: bytes) -> tuple[list[Row], list[tuple[int | None, int, str]]]:
+    path = tmp_path / f"small.{ending}"
+    path.write_bytes(data)
+    rows, rejected = rows_of(path, SMALL)
+    return [(row["a"], row["b"]) for row in rows], [(r.line, r.row, r.reason) for r in rejected]
+
+
+@pytest.mark.parametrize(
+    ("data", "rows", "rejected"),
+    [
+        pytest.param(b"a,b\r\n1,x\r\nz,y\r\n", [(1, "x")], [(3, 2, 'a: "z" is not a bigint')], id="crlf"),
+        pytest.param(b"a,b\r1,x\rz,y\r", [(1, "x")], [(3, 2, 'a: "z" is not a bigint')], id="cr"),
+        pytest.param(b"\xef\xbb\xbfa,b\n1,x\n", [(1, "x")], [], id="byte order mark"),
+        pytest.param(
+            b"\n\na,b\n\n1,x\n\n\nz,y\n", [(1, "x")], [(8, 2, 'a: "z" is not a bigint')], id="empty lines"
+        ),
+        pytest.param(
+            b'a,b\n1,"x\n\ny"\nz,y\n', [(1, "x\n\ny")], [(5, 2, 'a: "z" is not a bigint')], id="quoted breaks"
+        ),
+        pytest.param(
+            b"a,b\n1\n1,2,3\n2,x\n",
+            [(2, "x")],
+            [
+                (2, 1, "the row has 1 field, and the first line names 2"),
+                (3, 2, "the row has 3 fields, and the first line names 2"),
+            ],
+            id="too few and too many fields",
+        ),
+        pytest.param(
+            b"a,b\n1,caf\xe9\n2,x\n", [(2, "x")], [(2, 1, "the byte 0xE9 is not UTF-8")], id="latin-1"
+        ),
+        pytest.param(
+            b'a,b\n1,"x\n2,y\n3,z\n',
+            [(2, "y"), (3, "z")],
+            [(2, 1, BROKEN_QUOTES)],
+            id="open quote",
+        ),
+        pytest.param(
+            b'a,b\n1,"x\n2,"y"\n3,z\n',
+            [(2, "y"), (3, "z")],
+            [(2, 1, BROKEN_QUOTES)],
+            id="open quote before another",
+        ),
+        pytest.param(b'a,b\n1,5" pipe\n', [(1, '5" pipe')], [], id="quote inside"),
+        pytest.param(b'a,b\n1,""\n2,\n', [(1, ""), (2, None)], [], id="empty text and NULL"),
+        pytest.param(
+            b"a,b\n0x10,x\n+7, y\n99999999999999999999,z\n",
+            [(7, " y")],
+            [(2, 1, 'a: "0x10" is not a bigint'), (4, 3, 'a: "99999999999999999999" is not a bigint')],
+            id="odd numbers",
+        ),
+        pytest.param(b"a,b\n1,x", [(1, "x")], [], id="no break at the end"),
+        pytest.param(b"a,b\n1,x\x00y\n", [(1, "x\x00y")], [], id="NUL"),
+    ],
+)
+def test_csv(
+    tmp_path: Path,
+    data: bytes,
+    rows: list[Row],
+    rejected: list[tuple[int, int, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert small(tmp_path, "csv", data) == (rows, rejected)
+    assert small(tmp_path, "tsv", data.replace(b",", b"\t")) == (rows, rejected)
+    for size in (4, 5, 7):
+        monkeypatch.setattr(blocks, "BLOCK", size)
+        assert small(tmp_path, "csv", data) == (rows, rejected)
+
+
+NOT_JSON = "this is not JSON: "
+
+
+@pytest.mark.parametrize(
+    ("data", "rows", "rejected"),
+    [
+        pytest.param(
+            b'{"a":1,"b":"x"}\r\n{"a":"z"}\r\n', [(1, "x")], [(2, 2, 'a: "z" is not a bigint')], id="crlf"
+        ),
+        pytest.param(b'\xef\xbb\xbf{"a":1,"b":"x"}\n', [(1, "x")], [], id="byte order mark"),
+        pytest.param(
+            b'\n{"a":1}\n  \n{"a":1.5}\n', [(1, None)], [(4, 2, "a: 1.5 is not a bigint")], id="empty lines"
+        ),
+        pytest.param(b'{"a":1}\nnull\n', [(1, None)], [(2, 2, "the line is no object")], id="null"),
+        pytest.param(b"null\n", [], [(1, 1, "the line is no object")], id="nothing but null"),
+        pytest.param(
+            b'{"a":1}{"a":2}\n', [], [(1, 1, NOT_JSON + "extra data (column 8)")], id="two in a line"
+        ),
+        pytest.param(
+            b'{"a":\n1}\n',
+            [],
+            [(1, 1, NOT_JSON + "expecting value (column 6)"), (2, 2, NOT_JSON + "extra data (column 2)")],
+            id="one in two lines",
+        ),
+        pytest.param(
+            b'{"b":"caf\xe9"}\n{"a":1}\n', [(1, None)], [(1, 1, "the byte 0xE9 is not UTF-8")], id="latin-1"
+        ),
+        pytest.param(
+            b'{"c":"\xff"}\n', [], [(1, 1, "the byte 0xFF is not UTF-8")], id="not UTF-8, ignored field"
+        ),
+        pytest.param(b'{"b":7}\n', [], [(1, 1, "b: 7 is not a string")], id="number for text"),
+        pytest.param(b'{"a":true}\n', [], [(1, 1, "a: true is not a bigint")], id="truth for number"),
+        pytest.param(
+            b'{"a":1,"a":2}\n',
+            [],
+            [(1, 1, 'this is not JSON that can be read: the key "a" stands twice in one object')],
+            id="twice",
+        ),
+        pytest.param(
+            b'{"b":"\\ud800"}\n', [], [(1, 1, "b: half a surrogate pair is no text")], id="half a pair"
+        ),
+        pytest.param(
+            b'{"c":{"d":[1]},"a":3}\n{}\n', [(3, None), (None, None)], [], id="more and missing fields"
+        ),
+        pytest.param(
+            b'{"c":' + b"[" * 100_000 + b"\n",
+            [],
+            [(1, 1, "this is not JSON that can be read: nested too deep")],
+            id="deep",
+        ),
+        pytest.param(
+            b'{"a":9223372036854775808}\n',
+            [],
+            [(1, 1, "a: 9223372036854775808 is not a bigint")],
+            id="too large",
+        ),
+        pytest.param(b'{"a":1}', [(1, None)], [], id="no break at the end"),
+    ],
+)
+def test_json_lines(
+    tmp_path: Path,
+    data: bytes,
+    rows: list[Row],
+    rejected: list[tuple[int, int, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert small(tmp_path, "jsonl", data) == (rows, rejected)
+    for size in (4, 5, 7) if len(data) < 1_000 else ():
+        monkeypatch.setattr(blocks, "BLOCK", size)
+        assert small(tmp_path, "jsonl", data) == (rows, rejected)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("a,b\n1,x\n".encode("utf-16"), "is UTF-16 text"),
+        (b"PAR1....", "is a Parquet file"),
+        (b"PK\x03\x04...", "is a zip archive"),
+    ],
+)
+def test_other_things_under_the_name_of_text(tmp_path: Path, ending: str, data: bytes, said: str) -> None:
+    with pytest.raises(FileError, match=said):
+        small(tmp_path, ending, data)
+
+
+def test_a_json_array_is_no_json_lines(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="JSON array"):
+        small(tmp_path, "json", b'[{"a": 1}]')
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_text_under_the_name_of_columns(tmp_path: Path, ending: str) -> None:
+    with pytest.raises(FileError, match="is no whole"):
+        small(tmp_path, ending, b"a,b\n1,x\n" * 10)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_lines_of_ten_megabytes(tmp_path: Path, ending: str) -> None:
+    long = b"x" * 10_000_000
+    lines = (
+        [b"1,y", b"2," + long, b"z," + long, b"4,y"]
+        if ending == "csv"
+        else [
+            b'{"a":1,"b":"y"}',
+            b'{"a":2,"b":"' + long + b'"}',
+            b'{"a":"z","b":"' + long + b'"}',
+            b'{"a":4,"b":"y"}',
+        ]
+    )
+    rows, rejected = small(tmp_path, ending, b"\n".join([b"a,b", *lines] if ending == "csv" else lines))
+    assert [a for a, _ in rows] == [1, 2, 4] and rows[1][1] == long.decode()
+    assert [(row, reason) for _, row, reason in rejected] == [(3, 'a: "z" is not a bigint')]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+@pytest.mark.parametrize("size", [16, 64, 1_000])
+def test_a_line_that_is_too_long_is_left_out(
+    tmp_path: Path, ending: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "LONGEST", 100)
+    monkeypatch.setattr(blocks, "BLOCK", size)
+    lines = (
+        [b"1,y", b"2," + b"x" * 5_000, b"z,y", b"4,y"]
+        if ending == "csv"
+        else [b'{"a":1,"b":"y"}', b'{"a":2,"b":"' + b"x" * 5_000 + b'"}', b'{"a":"z"}', b'{"a":4,"b":"y"}']
+    )
+    rows, rejected = small(tmp_path, ending, b"\n".join([b"a,b", *lines] if ending == "csv" else lines))
+    header = ending == "csv"
+    if size == 1_000 and len(rows) == 3:
+        pytest.skip("the block held the line")
+    assert rows == [(1, "y"), (4, "y")]
+    assert [(line, row) for line, row, _ in rejected] == [(2 + header, 2), (3 + header, 3)]
+    assert "bytes, more than" in rejected[0][2]
+
+
+def test_a_quote_that_is_never_closed_costs_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "LONGEST", 200)
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    lines = [b"a,b", b'0,"open', *(b"%d,y" % number for number in range(1, 200))]
+    rows, rejected = small(tmp_path, "csv", b"\n".join(lines))
+    assert [a for a, _ in rows] == list(range(1, 200))
+    assert rejected == [(2, 1, BROKEN_QUOTES)]
+
+
+def damaged(ending: str) -> bytes:
+    """Five rows, one of which is broken."""
+    if ending == "csv":
+        return b"symbol,price\nACME,9.5\nZETA,cheap\nBOLT,5\n"
+    return b'{"symbol":"ACME","price":9.5}\n{"symbol":"ZETA","price":"cheap"}\n{"symbol":"BOLT","price":5}\n'
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+class TestCommand:
+    schema = "symbol STRING, price DOUBLE"
+
+    def test_rejects_are_kept_where_asked(self, tmp_path: Path, ending: str) -> None:
+        data, bad = tmp_path / f"quotes.{ending}", tmp_path / "bad.jsonl"
+        data.write_bytes(damaged(ending))
+        result = run(
+            "match", str(data), "-q", rules(tmp_path), "--schema", self.schema, "--rejects", str(bad)
+        )
+        assert result.exit_code == 1
+        assert [json.loads(line)["row"] for line in result.stdout.splitlines()] == [1, 3]
+        assert f"1 row could not be read: see {bad}" in result.stderr
+        [reject] = [json.loads(line) for line in bad.read_text().splitlines()]
+        assert (reject["file"], reject["row"], reject["line"]) == (str(data), 2, 2 + (ending == "csv"))
+        assert reject["reason"] == 'price: "cheap" is not a double' and "ZETA" in reject["text"]
+
+    def test_rejects_stand_beside_the_output(self, tmp_path: Path, ending: str) -> None:
+        data, out = tmp_path / f"quotes.{ending}", tmp_path / "out.parquet"
+        data.write_bytes(damaged(ending))
+        result = run("match", str(data), "-q", rules(tmp_path), "--schema", self.schema, "--out", str(out))
+        assert result.exit_code == 1 and parquet.read_table(out).num_rows == 2
+        assert len((tmp_path / "out.parquet.rejects.jsonl").read_text().splitlines()) == 1
+        data.write_bytes(damaged(ending).replace(b'"cheap"', b"1").replace(b"cheap", b"1"))
+        result = run("match", str(data), "-q", rules(tmp_path), "--schema", self.schema, "--out", str(out))
+        assert result.exit_code == 0 and not (tmp_path / "out.parquet.rejects.jsonl").exists()
+
+    def test_the_first_rejects_are_shown_without_a_file(self, tmp_path: Path, ending: str) -> None:
+        data = tmp_path / f"quotes.{ending}"
+        data.write_bytes(damaged(ending))
+        result = run("match", str(data), "-q", rules(tmp_path), "--schema", self.schema, "--output", "counts")
+        assert result.exit_code == 1 and result.stdout.split() == ["query", "matches", "cheap", "2"]
+        line = 2 + (ending == "csv")
+        assert f'{data}, line {line}: price: "cheap" is not a double' in result.stderr
+
+    def test_standard_input(self, tmp_path: Path, ending: str) -> None:
+        arguments = ["match", "-s", "quotes=-", "-q", rules(tmp_path), "--schema", self.schema]
+        for stdin in (damaged(ending), gzip.compress(damaged(ending))):
+            result = run(*arguments, stdin=stdin)
+            assert result.exit_code == 1 and len(result.stdout.splitlines()) == 2
+            assert "standard input, line" in result.stderr
+
+    def test_a_broken_file_leaves_the_old_output(self, tmp_path: Path, ending: str) -> None:
+        data, out = tmp_path / f"quotes.{ending}.gz", tmp_path / "out.jsonl"
+        out.write_text("old\n")
+        data.write_bytes(gzip.compress(damaged(ending) * 100)[:-20])
+        result = run("match", str(data), "-q", rules(tmp_path), "--schema", self.schema, "--out", str(out))
+        assert result.exit_code == 3 and "ends too early" in result.stderr
+        assert (
+            out.read_text() == "old\n"
+            and sorted(path.name for path in tmp_path.iterdir() if "partial" in path.name) == []
+        )
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "arrows"])
+def test_columns_from_standard_input(tmp_path: Path, ending: str) -> None:
+    data = write(tmp_path, ending).read_bytes()
+    result = run("match", "-", "-q", rules(tmp_path), "--schema", DDL, stdin=data)
+    assert result.exit_code == 0, result.stderr
+    assert [json.loads(line)["row"] for line in result.stdout.splitlines()] == [1, 3]
+    assert (
+        run("match", "-", "-q", rules(tmp_path), "--schema", DDL, stdin=data[: len(data) // 2]).exit_code == 3
+    )
+
+
+def test_a_file_of_a_folder_that_is_no_rows_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    write(folder, "csv")
+    (folder / "_SUCCESS").touch()
+    (folder / ".hidden").touch()
+    assert rows_of(folder) == (ROWS, [])
+    (folder / "notes.txt").write_text("hello")
+    with pytest.raises(FileError, match=r"notes.txt"):
+        rows_of(folder)
