@@ -117,72 +117,41 @@ def and4(typing, target, at, streaming, masks, a, b, c, d):
     return _make4(typing, target, at, streaming, masks, a, b, c, d)
 
 
-def _comparisons(count):
-    """Code for target[at:at + 8] = AND of `count` ranges of ids, from places o on of rows, lows and spans."""
+def _comparison(count):
+    """A function for target[at:at + 8] = AND of `count` ranges of ids, from places o on of rows, lows and spans."""
+    byte, vector = ir.IntType(8), ir.VectorType(ir.IntType(8), 64)
 
-    def make(typing, *kinds):
-        signature = types.void(*kinds)
-        byte, vector = ir.IntType(8), ir.VectorType(ir.IntType(8), 64)
+    def generate(context, builder, signature, arguments):
+        ids, stride, base, rows, lows, spans, o, target, at = arguments
+        kinds = signature.args
+        sides = []
+        for number in range(count):
+            place = builder.add(o, ir.Constant(I64, number))
+            row = builder.load(pointer(context, builder, kinds[3], rows, place, I64))
+            start = builder.add(builder.mul(row, stride), base)
+            ends = [
+                splat(builder, builder.load(pointer(context, builder, kind, array, place, byte)), vector)
+                for kind, array in ((kinds[4], lows), (kinds[5], spans))
+            ]
+            sides.append((pointer(context, builder, kinds[0], ids, start, vector), *ends))
+        words = pointer(context, builder, kinds[7], target, at, I64)
+        for word in range(WORDS):
+            place, bits = ir.Constant(I64, word), None
+            for source, low, span in sides:
+                values = builder.load(builder.gep(source, [place]), align=1)
+                inside = builder.icmp_unsigned("<=", builder.sub(values, low), span)
+                bits = inside if bits is None else builder.and_(bits, inside)
+            builder.store(builder.bitcast(bits, I64), builder.gep(words, [place]), align=8)
+        return context.get_dummy_value()
 
-        def generate(context, builder, signature, arguments):
-            ids, stride, base, rows, lows, spans, o, target, at = arguments
-            kinds = signature.args
-            sides = []
-            for number in range(count):
-                place = builder.add(o, ir.Constant(I64, number))
-                row = builder.load(pointer(context, builder, kinds[3], rows, place, I64))
-                start = builder.add(builder.mul(row, stride), base)
-                ends = [
-                    splat(builder, builder.load(pointer(context, builder, kind, array, place, byte)), vector)
-                    for kind, array in ((kinds[4], lows), (kinds[5], spans))
-                ]
-                sides.append((pointer(context, builder, kinds[0], ids, start, vector), *ends))
-            words = pointer(context, builder, kinds[7], target, at, I64)
-            for word in range(WORDS):
-                place, bits = ir.Constant(I64, word), None
-                for source, low, span in sides:
-                    values = builder.load(builder.gep(source, [place]), align=1)
-                    inside = builder.icmp_unsigned("<=", builder.sub(values, low), span)
-                    bits = inside if bits is None else builder.and_(bits, inside)
-                builder.store(builder.bitcast(bits, I64), builder.gep(words, [place]), align=8)
-            return context.get_dummy_value()
+    @intrinsic
+    def compare(typing, ids, stride, base, rows, lows, spans, o, target, at):
+        return types.void(ids, stride, base, rows, lows, spans, o, target, at), generate
 
-        return signature, generate
-
-    return make
-
-
-_compare = {count: _comparisons(count) for count in range(1, 7)}
+    return compare
 
 
-@intrinsic
-def compare1(typing, ids, stride, base, rows, lows, spans, o, target, at):
-    return _compare[1](typing, ids, stride, base, rows, lows, spans, o, target, at)
-
-
-@intrinsic
-def compare2(typing, ids, stride, base, rows, lows, spans, o, target, at):
-    return _compare[2](typing, ids, stride, base, rows, lows, spans, o, target, at)
-
-
-@intrinsic
-def compare3(typing, ids, stride, base, rows, lows, spans, o, target, at):
-    return _compare[3](typing, ids, stride, base, rows, lows, spans, o, target, at)
-
-
-@intrinsic
-def compare4(typing, ids, stride, base, rows, lows, spans, o, target, at):
-    return _compare[4](typing, ids, stride, base, rows, lows, spans, o, target, at)
-
-
-@intrinsic
-def compare5(typing, ids, stride, base, rows, lows, spans, o, target, at):
-    return _compare[5](typing, ids, stride, base, rows, lows, spans, o, target, at)
-
-
-@intrinsic
-def compare6(typing, ids, stride, base, rows, lows, spans, o, target, at):
-    return _compare[6](typing, ids, stride, base, rows, lows, spans, o, target, at)
+compare1, compare2, compare3, compare4, compare5, compare6 = (_comparison(count) for count in range(1, 7))
 
 
 @intrinsic
