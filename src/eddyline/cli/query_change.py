@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from eddyline.cli.budgets import OverBudget
+from eddyline.cli.completion import query_ids
 from eddyline.cli.options import AsJson, Schemas, StreamName, TimeZone
 from eddyline.cli.query_edits import Edits, beside
 from eddyline.cli.query_files import Entry
@@ -30,11 +31,13 @@ from eddyline.model.query import Query
 from eddyline.model.verdict import State
 from eddyline.registry import Drop, Edit, Put, Registry, Set
 
-Ids = Annotated[list[str], typer.Argument(metavar="[ID]...", help="Ids of queries.")]
+Ids = Annotated[
+    list[str], typer.Argument(metavar="[ID]...", help="Ids of queries.", autocompletion=query_ids)
+]
 
 
 def add(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The query's name.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="The query's name.", autocompletion=query_ids)],
     sql: Annotated[str, typer.Argument(metavar="SQL", help="Its text; - reads standard input.")],
     registry: RegistryOption = DEFAULT,
     schema: Schemas = [],  # noqa: B006 (typer copies it)

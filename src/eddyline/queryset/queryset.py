@@ -188,9 +188,10 @@ class QuerySet:
         """Prices the set's queries and others; for several questions about costs, which then share the work."""
         return Pricing(self._compiled(), self._book, self._compiler, self.settings.direct)
 
-    def cost(self, batches: Iterable[Any] = (), *, stream: str | None = None) -> Costs:
-        """Every query's share of work and memory; with batches of a stream, what matching them took, divided alike."""
-        return self.pricing().costs(self._run(batch, stream) for batch in batches)
+    def cost(self, batches: Mapping[str, Iterable[Any]] | None = None) -> Costs:
+        """Every query's share of work and memory; with batches of streams, what matching them took, divided alike."""
+        named = [(batch, name) for name, several in (batches or {}).items() for batch in several]
+        return self.pricing().costs(self._run(batch, name) for batch, name in named)
 
     def marginal_cost(self, sql: str) -> Cost:
         """What the set would cost more with one more query."""

@@ -1,0 +1,172 @@
+"""What each query costs: its share of the work and of the bytes, in nanoseconds a tuple, and what makes it up.
+
+A *share* divides whatever several queries use among them; all shares sum to the total. The *marginal* cost is what a set
+would cost more with a query: all that it needs and nobody has yet. Both are worked out of the compiled set and of unit costs
+(`unit_costs.py`); `QuerySet.cost(batches)` tells what the set took on given rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.queryset.account import Account
+from eddyline.queryset.part_words import words
+from eddyline.queryset.sheet import Executor, Label, Numbers
+from eddyline.queryset.unit_costs import ATTO
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that a query uses, the query's share of it, and how many queries use it."""
+
+    text: str
+    kind: str
+    attoseconds: int
+    bytes: int
+    users: int = 1
+
+    @property
+    def nanoseconds(self) -> float:
+        """The time for one tuple."""
+        return self.attoseconds / ATTO
+
+    def __str__(self) -> str:
+        others = self.users - 1
+        shared = f", shared with {others:,} other{'s' * (others > 1)}" if others else ""
+        return f"{self.text}: {figure(self.nanoseconds)} ns, {self.bytes:,} bytes{shared}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Time a tuple and memory; whole numbers, so that costs can be summed exactly. `measured`: nanoseconds, if known."""
+
+    attoseconds: int
+    bytes: int
+    parts: tuple[Part, ...] = field(default=(), repr=False)
+    measured: float | None = None
+
+    @property
+    def nanoseconds(self) -> float:
+        """The time for one tuple."""
+        return self.attoseconds / ATTO
+
+    def dearest(self, by: Literal["time", "bytes"] = "time") -> Part | None:
+        """The part that costs most; None if the query costs nothing."""
+        return max(self.parts, key=lambda p: p.attoseconds if by == "time" else p.bytes, default=None)
+
+    def __str__(self) -> str:
+        took = "" if self.measured is None else f", {figure(self.measured)} ns measured"
+        return f"{figure(self.nanoseconds)} ns a tuple, {self.bytes:,} bytes{took}"
+
+
+class Costs(Mapping[str, Cost]):
+    """The costs of all queries of a set, by id; parts are put into words only for those that are asked for."""
+
+    def __init__(
+        self, account: Account, measured: Mapping[tuple[int, Executor], float] | None = None
+    ) -> None:
+        self._account = account
+        self._places = {id: place for place, id in enumerate(account.ids)}
+        shares = account.shares
+        self._attoseconds = shares.sums(shares.attoseconds)
+        self._bytes = shares.sums(shares.bytes)
+        self._measured = None if measured is None else _spread(account, measured)
+
+    def __getitem__(self, id: str) -> Cost:
+        place = self._places[id]
+        shares, sheet = self._account.shares, self._account.sheet
+        own = shares.of(place)
+        parts = [
+            _part(self._account, sheet.labels[item], time, size, int(shares.users[item]))
+            for item, time, size in zip(
+                shares.items[own].tolist(),
+                shares.attoseconds[own].tolist(),
+                shares.bytes[own].tolist(),
+                strict=True,
+            )
+        ]
+        measured = None if self._measured is None else float(self._measured[place])
+        return Cost(int(self._attoseconds[place]), int(self._bytes[place]), _sorted(parts), measured)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def total(self) -> Cost:
+        """What the whole set costs; no parts."""
+        used = self._account.shares.users > 0
+        totals = [
+            np.array(values, np.int64)[used]
+            for values in (self._account.sheet.attoseconds, self._account.sheet.bytes)
+        ]
+        measured = None if self._measured is None else float(self._measured.sum())
+        return Cost(int(totals[0].sum()), int(totals[1].sum()), (), measured)
+
+    def dearest(self, top: int | None = None, *, by: Literal["time", "bytes"] = "time") -> list[str]:
+        """Ids of the dearest queries, by measured time where it is known."""
+        time = self._attoseconds if self._measured is None else self._measured
+        order = np.argsort(-(time if by == "time" else self._bytes), kind="stable")
+        ids = self._account.ids
+        return [ids[place] for place in order[:top].tolist()]
+
+
+def _spread(account: Account, measured: Mapping[tuple[int, Executor], float]) -> Floats:
+    """The time of every executor divided as its modelled time is; evenly where that is nothing."""
+    shares, labels = account.shares, account.sheet.labels
+    modelled: dict[tuple[int, Executor], int] = {}
+    for label, time, users in zip(labels, account.sheet.attoseconds, shares.users.tolist(), strict=True):
+        if users:
+            served = (label.segment, label.executor)
+            modelled[served] = modelled.get(served, 0) + time
+    factors = np.array(
+        [
+            measured.get((label.segment, label.executor), 0.0)
+            / (modelled.get((label.segment, label.executor)) or 1)
+            for label in labels
+        ]
+    )
+    return _float_sums(shares.starts, shares.attoseconds * factors[shares.items])
+
+
+def _float_sums(starts: Numbers, values: Floats) -> Floats:
+    running = np.concatenate([[0.0], np.cumsum(values)])
+    return np.asarray(running[starts[1:]] - running[starts[:-1]], np.float64)
+
+
+def cost_of_items(account: Account, labels: list[Label], times: list[int], sizes: list[int]) -> Cost:
+    """The cost of items that one query alone bears."""
+    parts = [_part(account, *each, 1) for each in zip(labels, times, sizes, strict=True)]
+    return Cost(sum(times), sum(sizes), _sorted(parts))
+
+
+def _part(account: Account, label: Label, time: int, size: int, users: int) -> Part:
+    return Part(words(label, account.segments), label.kind, time, size, users)
+
+
+def _sorted(parts: list[Part]) -> tuple[Part, ...]:
+    return tuple(sorted(parts, key=lambda part: (-part.attoseconds, -part.bytes, part.text)))
+
+
+def figure(nanoseconds: float) -> str:
+    """A time with as many digits as matter.
+
+    >>> figure(0.0000123), figure(0.0186), figure(5.25), figure(0.0), figure(1234.5)
+    ('0.0000123', '0.0186', '5.25', '0', '1,234')
+    """
+    if nanoseconds == 0:
+        return "0"
+    if nanoseconds >= 100:
+        return f"{nanoseconds:,.0f}"
+    digits = 2 - int(np.floor(np.log10(nanoseconds)))
+    text = f"{nanoseconds:.{max(0, digits)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,182 @@
+"""What queries that are found by key use: the key's subjects, tables, keys and entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from eddyline.index.choose import is_key
+from eddyline.index.cutting import Cutting, codes
+from eddyline.index.keyed import KeyedIndex, KeyedTable, strides
+from eddyline.index.ordinals import has_ordinals
+from eddyline.index.terms import Term, pieces, terms_of
+from eddyline.model.predicate import Predicate
+from eddyline.model.regions import Cut
+from eddyline.queryset import unit_costs as unit
+from eddyline.queryset.sheet import Label, Sheet
+
+NUMBER_BYTES: Final = 4
+WORD_BYTES: Final = 8
+
+
+class KeyedItems:
+    """Prices the queries of one keyed index into a sheet."""
+
+    def __init__(self, sheet: Sheet, segment: int, index: KeyedIndex) -> None:
+        self._sheet, self._segment, self._index = sheet, segment, index
+
+    def _item(self, kind: str, what: object, nanoseconds: float, size: int) -> int:
+        label = Label(kind, self._segment, "keyed", what)
+        return self._sheet.item(label, unit.attoseconds(nanoseconds), size)
+
+    def enter(self, places: Mapping[int, int]) -> None:
+        """All items, and the queries that use them; `places` are those of live query numbers."""
+        live = np.full(int(max(places, default=0)) + 1, -1, np.int64)
+        live[list(places)] = list(places.values())
+        subjects: dict[tuple[str, int], set[int]] = {}
+        for number, table in enumerate(self._index.tables):
+            inside = table.results < len(live)
+            owners = np.where(inside, live[np.where(inside, table.results, 0)], -1)
+            used = sorted(set(owners.tolist()) - {-1})
+            self._enter_table(number, table, owners, used)
+            for kind, several in (("key", table.keys), ("check", table.checks)):
+                for subject in several:
+                    subjects.setdefault((kind, subject), set()).update(used)
+        for (kind, subject), users in subjects.items():
+            item = self._subject(kind, subject)
+            for owner in users:
+                self._sheet.use(owner, [item])
+
+    def _subject(self, kind: str, place: int) -> int:
+        cutting = (self._index.keys if kind == "key" else self._index.checks)[place]
+        plain = kind == "check" and has_ordinals(cutting.subject.type)
+        cost = unit.ORDINALS if plain else unit.locating(cutting)
+        return self._item(f"{kind} subject", place, cost + unit.computing(cutting.subject), cutting.bytes)
+
+    def _enter_table(
+        self,
+        number: int,
+        table: KeyedTable,
+        owners: np.ndarray[tuple[int], np.dtype[np.int64]],
+        used: list[int],
+    ) -> None:
+        sizes = np.diff(table.starts)
+        keys = np.repeat(np.arange(len(sizes)), sizes)
+        alive = owners >= 0
+        found = np.unique(np.stack([keys[alive], owners[alive]]), axis=1)
+        items = {key: self._key(number, table, key) for key in np.unique(found[0]).tolist()}
+        if items:
+            translated = np.full(len(sizes), -1, np.int64)
+            translated[list(items)] = list(items.values())
+            self._sheet.use_many(translated[found[0]], found[1])
+        entry = self._entry_bytes(table)
+        for owner, count in zip(*np.unique(owners[alive], return_counts=True), strict=True):
+            self._sheet.use(int(owner), [self._entries((int(owner), number), table, int(count), entry)])
+        rest = table.bytes - len(items) * self._key_bytes(table) - int(alive.sum()) * entry
+        whole = self._item("table", number, unit.TABLE, rest)
+        for owner in used:
+            self._sheet.use(owner, [whole])
+
+    def _entries(self, what: object, table: KeyedTable, count: int, size: int) -> int:
+        return self._item("entries", what, unit.ENTRY * count / max(1, len(table.starts) - 2), size * count)
+
+    def _key(self, number: int, table: KeyedTable, key: int) -> int:
+        return self._item("key", (number, key), 0.0, self._key_bytes(table))
+
+    @staticmethod
+    def _key_bytes(table: KeyedTable) -> int:
+        """Of one key: where its entries start, and its least bounds or its combination."""
+        return NUMBER_BYTES + (WORD_BYTES if len(table.keys) > 1 else 2 * WORD_BYTES * bool(table.columns))
+
+    @staticmethod
+    def _entry_bytes(table: KeyedTable) -> int:
+        return NUMBER_BYTES + WORD_BYTES * len(table.columns)
+
+    def marginal(self, owner: object, predicate: Predicate, sheet: Sheet) -> set[int] | None:
+        """Items of a query that these tables could take in, in a sheet over the index' own; None if they cannot."""
+        other = KeyedItems(sheet, self._segment, self._index)
+        items: set[int] = set()
+        entries: dict[int, int] = {}
+        for term in terms_of(predicate) or []:
+            fitting = [n for n, table in enumerate(self._index.tables) if self._fits(term, table)]
+            if not fitting:
+                return None
+            number, table = fitting[0], self._index.tables[fitting[0]]
+            points, count = self._points(term, table)
+            entries[number] = entries.get(number, 0) + len(points) * count
+            for subject in table.keys:
+                items.add(other._subject("key", subject))
+            for subject in table.checks:
+                items.add(other._subject("check", subject))
+            items.add(other._item("table", number, unit.TABLE, 0))
+            for point in points:
+                key = self._find(point, table)
+                if key is None:
+                    items.add(
+                        other._item(
+                            "key", (number, point), 0.0, self._key_bytes(table) + self._new(point, table)
+                        )
+                    )
+                else:
+                    items.add(other._key(number, table, key))
+        for number, count in entries.items():
+            table = self._index.tables[number]
+            items.add(other._entries((owner, number), table, count, self._entry_bytes(table)))
+        return items or None
+
+    def _fits(self, term: Term, table: KeyedTable) -> bool:
+        keys = {self._index.keys[key].subject for key in table.keys}
+        checks = {self._index.checks[check].subject for check in table.checks}
+        return (
+            set(term) == keys | checks
+            and all(is_key(term[subject]) for subject in keys)
+            and not any(term[subject].null for subject in checks)
+        )
+
+    def _points(self, term: Term, table: KeyedTable) -> tuple[list[tuple[Cut, ...]], int]:
+        """The combinations of key values that a term names, and how many entries each of them gets."""
+        points: list[tuple[Cut, ...]] = [()]
+        for key in table.keys:
+            cuts = term[self._index.keys[key].subject].cuts[0::2]
+            points = [(*point, each) for point in points for each in cuts]
+        count = 1
+        for check in table.checks:
+            count *= len(pieces(term[self._index.checks[check].subject]))
+        return points, count
+
+    def _find(self, point: tuple[Cut, ...], table: KeyedTable) -> int | None:
+        """The place of a key that has entries."""
+        cuttings = [self._index.keys[key] for key in table.keys]
+        places = [_place(cutting, each) for cutting, each in zip(cuttings, point, strict=True)]
+        known = [place for place in places if place is not None]
+        if len(known) < len(places):
+            return None
+        key = known[0]
+        if len(places) > 1:
+            digits = strides([len(cutting.constants) for cutting in cuttings])
+            packed = sum(place * digit for place, digit in zip(known, digits, strict=True))
+            key = int(np.searchsorted(table.packed, np.uint64(packed)))
+            if key == len(table.packed) or int(table.packed[key]) != packed:
+                return None
+        return key if table.starts[key + 1] > table.starts[key] else None
+
+    def _new(self, point: tuple[Cut, ...], table: KeyedTable) -> int:
+        """Bytes of the constants that nobody has yet."""
+        cuttings = [self._index.keys[key] for key in table.keys]
+        return sum(
+            len(str(each[0])) + WORD_BYTES if isinstance(cutting.constants, tuple) else WORD_BYTES
+            for cutting, each in zip(cuttings, point, strict=True)
+            if _place(cutting, each) is None
+        )
+
+
+def _place(cutting: Cutting, point: Cut) -> int | None:
+    """The place of a value among the constants of a cutting."""
+    coded = codes(cutting.subject.type, [point[0]])
+    if coded is None:
+        constants: tuple[object, ...] = tuple(cutting.constants)
+        return constants.index(point[0]) if point[0] in constants else None
+    place = int(np.searchsorted(np.asarray(cutting.constants), coded[0]))
+    return place if place < len(cutting.constants) and cutting.constants[place] == coded[0] else None
