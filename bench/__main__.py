@@ -14,7 +14,7 @@ from rich.console import Console
 from bench import compiling, record, report
 from bench.measure import Setting
 from bench.record import Record
-from bench.suites import alerts, boolean, equality, paper, patterns, selective, sigma
+from bench.suites import alerts, boolean, engine, equality, paper, patterns, registry, selective, sigma
 
 Suite = Callable[[Setting], Iterable[Record]]
 
@@ -31,7 +31,9 @@ SUITES: Final[dict[str, Suite]] = {
     "selective": selective.run,
     "equality": equality.run,
     "sigma": sigma.run,
+    "engine": engine.run,
     "compile": _compiling,
+    "registry": registry.run,
 }
 
 

@@ -39,7 +39,7 @@ class Bar:
         return f"{sign} {self.ours:,g}"
 
 
-LESS_IS_BETTER: Final = ("start", "bytes", "seconds")
+LESS_IS_BETTER: Final = ("start", "bytes", "seconds", "p99")
 BARS: Final = (
     Bar("paper", "marginal", "polars", ratio=6, at_least=100, at_most=999),
     Bar("paper", "marginal", "polars", ratio=12, at_least=1_000, at_most=10_000),
@@ -68,6 +68,9 @@ BARS: Final = (
     Bar("equality", "call", "", ratio=4, at_least=100_000),
     Bar("equality dictionary", "call", "", ratio=15, at_least=100_000),
     Bar("sigma", "call", "duckdb", ratio=100, at_least=3_000),
+    Bar("engine", "tuples", "asked for", ours=1_000_000, at_least=10_000),
+    Bar("engine", "changes", "asked for", ours=200, at_least=10_000),
+    Bar("engine", "p99", "median", ratio=1 / 3, at_least=10_000),
     Bar("registry import", "seconds", "", ours=20, at_least=100_000),
     Bar("registry list", "seconds", "", ours=5, at_least=100_000),
     Bar("registry search", "seconds", "", ours=3, at_least=100_000),

@@ -1,0 +1,100 @@
+"""Changes asked for by id and text, checked as a whole before any of it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from eddyline.engine.live import LiveSet, Newcomer
+from eddyline.errors import QueryError
+from eddyline.model.catalog import Stream
+from eddyline.model.query import NormalQuery, Query
+from eddyline.registry import Entry, State
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What one change adds, removes and replaces."""
+
+    add: tuple[Query, ...] = ()
+    remove: tuple[str, ...] = ()
+    replace: tuple[Query, ...] = ()
+
+    @staticmethod
+    def of(
+        add: Mapping[str, str] | Iterable[Query],
+        remove: Iterable[str],
+        replace: Mapping[str, str] | Iterable[Query],
+    ) -> Edit:
+        """An edit from what a caller may give."""
+        return Edit(_queries(add), tuple(remove), _queries(replace))
+
+    def __bool__(self) -> bool:
+        return bool(self.add or self.remove or self.replace)
+
+
+class Changes:
+    """Makes edits of a live set."""
+
+    def __init__(self, live: LiveSet) -> None:
+        self._live = live
+
+    def make(self, edit: Edit) -> int:
+        """Make an edit, or raise a `QueryError` and change nothing; the caller holds the lock."""
+        compiled = self.check(edit)
+        if not edit:
+            return self._live.state.version
+        members = self._live.members
+        leaving = [members[id] for id in (*edit.remove, *(query.id for query in edit.replace))]
+        coming = [Newcomer(query.id, query.sql) for query in edit.add]
+        coming += [Newcomer(q.id, q.sql, members[q.id].revision + 1) for q in edit.replace]
+        return self._live.change(leaving, list(zip(coming, compiled, strict=True)))
+
+    def check(self, edit: Edit) -> list[NormalQuery]:
+        """The normal forms of what is added and replaced, or a `QueryError`."""
+        members = self._live.members
+        seen: set[str] = set()
+        for id in (*(q.id for q in edit.add), *edit.remove, *(q.id for q in edit.replace)):
+            if id in seen:
+                raise QueryError(
+                    "the change names it twice", query=id, hint="one change of a query at a time"
+                )
+            seen.add(id)
+        for query in edit.add:
+            if query.id in members:
+                raise QueryError(
+                    "the id is taken already", query=query.id, hint="replace it, or remove it first"
+                )
+        for id in (*edit.remove, *(query.id for query in edit.replace)):
+            if id not in members:
+                raise QueryError("there is no such query", query=id)
+        return [self._live.compile(query) for query in (*edit.add, *edit.replace)]
+
+    def take_over(
+        self, version: int, streams: Iterable[Stream], entries: Sequence[Entry]
+    ) -> list[QueryError]:
+        """Make the set that of a registry's version; gives the queries that cannot be evaluated here."""
+        redeclared = self._live.declare(streams)
+        members, wanted = self._live.members, {e.id: e for e in entries if e.state is not State.DISABLED}
+        problems: list[QueryError] = []
+        coming: list[tuple[Newcomer, NormalQuery]] = []
+        kept: set[str] = set()
+        for id, entry in wanted.items():
+            now = Newcomer(id, entry.sql, entry.revision, entry.state is State.SHADOW)
+            member = members.get(id)
+            if member is not None and member.stream not in redeclared and now == Newcomer.of(member):
+                kept.add(id)
+                continue
+            try:
+                coming.append((now, self._live.compile(entry.query)))
+            except QueryError as error:
+                problems.append(error)
+        leaving = [member for id, member in members.items() if id not in kept]
+        self._live.change(leaving, coming, version)
+        return problems
+
+
+def _queries(given: Mapping[str, str] | Iterable[Query]) -> tuple[Query, ...]:
+    if isinstance(given, Mapping):
+        return tuple(Query(id, sql) for id, sql in given.items())
+    return tuple(given)

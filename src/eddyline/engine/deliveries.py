@@ -1,0 +1,83 @@
+"""What a push gives: one Arrow table for each distinct projection, an account, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.engine.account import BatchAccount
+from eddyline.engine.projections import LEAD
+
+What = Literal["projection", "callback", "queue"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryError:
+    """Something that failed while all else went on: a projection (its queries got nothing) or a receiver."""
+
+    what: What
+    queries: tuple[str, ...]
+    error: Exception
+
+    def __str__(self) -> str:
+        shown = ", ".join(f'"{id}"' for id in self.queries[:5]) + (", ..." if len(self.queries) > 5 else "")
+        return f"{self.what} of {shown or 'all queries'} failed: {type(self.error).__name__}: {self.error}"
+
+
+class Deliveries:
+    """The tables of one push, in the order of the projections' first queries.
+
+    Each table has the columns `query`, `revision` and `version`, then those of the projection; its rows are in the order
+    of the batch and, within a row, in the order in which queries were added.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[pa.Table],
+        account: BatchAccount,
+        errors: Sequence[DeliveryError] = (),
+        *,
+        empty: Callable[[str], pa.Table],
+        repeated: bool = False,
+    ) -> None:
+        self.tables = tuple(tables)
+        self.ledger = account
+        self.errors = list(errors)
+        self.repeated = repeated
+        self._empty = empty
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows in all tables."""
+        return sum(table.num_rows for table in self.tables)
+
+    def of(self, id: str) -> pa.Table:
+        """The rows of one query, with the columns of its SELECT list alone."""
+        for table in self.tables:
+            mask = pc.equal(table.column(0), id)
+            if pc.any(mask).as_py():
+                return table.filter(mask).select(range(len(LEAD), table.num_columns))
+        return self._empty(id)
+
+    def __repr__(self) -> str:
+        wrong = f", {len(self.errors)} errors" if self.errors else ""
+        return f"<Deliveries: {self.rows} rows in {len(self)} tables, version {self.ledger.version}{wrong}>"
+
+
+def rows_of(table: pa.Table, ids: Sequence[str]) -> Iterator[tuple[str, pa.Table]]:
+    """For each of some queries its rows of a delivery, where it has any."""
+    codes = pc.index_in(table.column(0), pa.array(ids, pa.string())).combine_chunks()
+    numbers = np.asarray(codes.fill_null(-1)) if isinstance(codes, pa.Array) else np.empty(0, np.int32)
+    for number in np.unique(numbers[numbers >= 0]).tolist():
+        yield ids[number], table.take(pa.array(np.flatnonzero(numbers == number)))

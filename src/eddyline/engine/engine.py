@@ -1,0 +1,345 @@
+"""The engine: standing queries that come and go while tuples flow, and what they deliver."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from eddyline.config import DEFAULT_INDEX, IndexSettings
+from eddyline.engine.changes import Changes, Edit
+from eddyline.engine.deliveries import Deliveries, DeliveryError, rows_of
+from eddyline.engine.delivery_log import DeliveryLog
+from eddyline.engine.ledger import Ledger
+from eddyline.engine.live import LiveSet
+from eddyline.engine.members import Member
+from eddyline.engine.merging import Merging, Where
+from eddyline.engine.push import evaluate
+from eddyline.engine.receivers import (
+    WAITING,
+    Callback,
+    DeliveryIterator,
+    DeliveryStream,
+    Subscription,
+)
+from eddyline.engine.synchronize import counters_of, entries_of, write_through
+from eddyline.errors import ConflictError, EddylineError, QueryError
+from eddyline.execute.batch import arrow_of
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+
+if TYPE_CHECKING:
+    from eddyline.registry import Registry
+
+ATTEMPTS: Final = 10  # to change a registry that others change at the same time
+log = logging.getLogger("eddyline.engine")
+
+
+class Engine:
+    """Standing queries over streams. A query sees the tuples that are pushed after it was added and before it is removed.
+
+    All methods may be called from any thread. A change never disturbs a push that is under way, and a push never waits
+    for a change or for the merging of compiled queries, which goes on in a thread of its own.
+
+    >>> import pyarrow as pa
+    >>> quotes = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.float64())]))
+    >>> engine = Engine(streams=[quotes])
+    >>> engine.add("cheap", "SELECT symbol FROM quotes WHERE price < 10")
+    1
+    >>> deliveries = engine.push("quotes", pa.record_batch({"symbol": ["A", "B"], "price": [5.0, 50.0]}))
+    >>> deliveries.of("cheap").to_pylist()
+    [{'symbol': 'A'}]
+    >>> [table.to_pylist() for table in deliveries]
+    [[{'query': 'cheap', 'revision': 1, 'version': 1, 'symbol': 'A'}]]
+    >>> engine.replace("cheap", "SELECT symbol FROM quotes WHERE price < 3")
+    2
+    >>> engine.remove("cheap"), len(engine)
+    (3, 0)
+    """
+
+    def __init__(
+        self,
+        streams: Iterable[Stream] | None = None,
+        *,
+        time_zone: str = "UTC",
+        settings: IndexSettings = DEFAULT_INDEX,
+        registry: Registry | None = None,
+        deliveries: str | Path | None = None,
+        merging: Where = "thread",
+    ) -> None:
+        """An engine without queries, or with those of a registry.
+
+        `registry` is the durable truth about queries: the engine takes over its newest version now and at every `sync`,
+        and changes of the engine are changes of the registry. `deliveries` is a folder in which every push is kept, see
+        `push`. `merging` says where compiled queries are merged: in a thread, or in a process of its own, which leaves
+        pushes undisturbed where many queries change at a high rate.
+        """
+        if streams is None and registry is None:
+            raise EddylineError(
+                "an engine needs streams", hint="Engine(streams=[...]) or Engine(registry=...)"
+            )
+        known = list(streams) if streams is not None else []
+        self._ledger = Ledger(for_saving=registry is not None)
+        self._live = LiveSet(known, time_zone, settings, self._ledger.note)
+        self._merging = Merging(self._live, merging)
+        self._changes = Changes(self._live)
+        self._registry = registry
+        self._log = None if deliveries is None else DeliveryLog(deliveries)
+        self._pushing = threading.RLock()
+        self._subscriptions: tuple[Subscription, ...] = ()
+        self._queues: tuple[DeliveryIterator | DeliveryStream, ...] = ()
+        self._problems: list[QueryError] = []
+        if registry is not None:
+            self.sync()
+
+    @property
+    def version(self) -> int:
+        """The version in force; every change makes a new one."""
+        return self._live.state.version
+
+    @property
+    def streams(self) -> tuple[Stream, ...]:
+        """The streams that queries may read."""
+        return tuple(self._live.state.streams.values())
+
+    @property
+    def problems(self) -> list[QueryError]:
+        """Queries of the registry that are not evaluated here, with the reason."""
+        return list(self._problems)
+
+    def __len__(self) -> int:
+        return len(self._live.members)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._live.members
+
+    def queries(self) -> dict[str, str]:
+        """The SQL text of every query, by id, in the order in which they were added."""
+        with self._live.lock:
+            return {id: member.sql for id, member in self._live.members.items()}
+
+    def add(self, queries: str | Mapping[str, str] | Iterable[Query], sql: str | None = None) -> int:
+        """Add one query, `add(id, sql)`, or many, `add({id: sql, ...})`, as one change; gives the new version."""
+        if isinstance(queries, str):
+            if sql is None:
+                raise EddylineError(f'query "{queries}" has no text', hint="add(id, sql)")
+            queries = {queries: sql}
+        return self.change(add=queries)
+
+    def remove(self, ids: str | Iterable[str]) -> int:
+        """Remove a query, or many as one change; gives the new version."""
+        return self.change(remove=[ids] if isinstance(ids, str) else ids)
+
+    def replace(self, queries: str | Mapping[str, str], sql: str | None = None) -> int:
+        """Give a query another text, or many as one change; gives the new version. Its next delivery has a new revision."""
+        if isinstance(queries, str):
+            if sql is None:
+                raise EddylineError(f'query "{queries}" has no text', hint="replace(id, sql)")
+            queries = {queries: sql}
+        return self.change(replace=queries)
+
+    def change(
+        self,
+        *,
+        add: Mapping[str, str] | Iterable[Query] = (),
+        remove: Iterable[str] = (),
+        replace: Mapping[str, str] | Iterable[Query] = (),
+    ) -> int:
+        """Add, remove and replace as one change: between two pushes all of it takes effect, or, if refused, nothing."""
+        edit = Edit.of(add, remove, replace)
+        if self._registry is not None:
+            return self._change_registry(self._registry, edit)
+        with self._live.lock:
+            version = self._changes.make(edit)
+            self._merging.wake()
+            return version
+
+    def sync(self) -> int:
+        """Take over the newest version of the registry as one change; gives it.
+
+        Queries that are enabled or shadows are evaluated; of shadows the matches are counted and not delivered. What
+        cannot be evaluated here (functions that only Spark has) is in `problems`.
+        """
+        if self._registry is None:
+            raise EddylineError("the engine has no registry", hint="Engine(registry=Registry.open(...))")
+        with self._live.lock:
+            if self._registry.version != self.version:
+                found = entries_of(self._registry)
+                self._problems = self._changes.take_over(found.version, found.streams, found.entries)
+                self._merging.wake()
+            return self.version
+
+    def push(self, stream: str, batch: Any, *, batch_id: str | None = None) -> Deliveries:
+        """Evaluate the queries in force on a batch (Arrow, pandas or polars) and deliver what they select.
+
+        With a folder for deliveries, `batch_id` names the batch: its deliveries are on disk when this returns, and if it
+        is pushed again, say after a crash, they are given as they were, and nobody else gets them a second time.
+        """
+        with self._pushing:
+            if self._is_recorded(batch_id):
+                return self._recorded(str(batch_id))
+            given = arrow_of(batch)
+            with self._live.pushing() as state:
+                source = _stream(state.streams, stream)
+                self._ledger.advance(state.version, len(state.table))
+                pushed = evaluate(state, source, given, self._live.time_zone)
+                account = pushed.account
+                if self._log is not None and batch_id is not None:
+                    self._log.write(batch_id, pushed.tables, account)
+                self._ledger.commit(account, pushed.outcome, pushed.failures)
+            deliveries = Deliveries(pushed.tables, account, pushed.errors, empty=self._empty)
+            self._hand_out(deliveries)
+            return deliveries
+
+    async def apush(self, stream: str, batch: Any, *, batch_id: str | None = None) -> Deliveries:
+        """The same as `push`, in another thread, so that the event loop goes on."""
+        return await asyncio.to_thread(self.push, stream, batch, batch_id=batch_id)
+
+    def on(self, id: str | None, callback: Callback) -> Subscription:
+        """Call back with every delivery that has rows of a query, and these rows alone; with all deliveries if id is None.
+
+        Called in the thread of the push, in the order of pushes. A callback that fails is reported in the push's
+        `errors` and logged; the others are called all the same.
+        """
+        subscription = Subscription(id, callback, self._unsubscribe)
+        with self._live.lock:
+            self._subscriptions = (*self._subscriptions, subscription)
+        return subscription
+
+    def deliveries(self, *, waiting: int = WAITING) -> DeliveryIterator:
+        """An iterator over the deliveries of all pushes from now on, for a thread of its own.
+
+        When `waiting` deliveries were not read yet, the next push waits for the reader.
+        """
+        queue = DeliveryIterator(waiting, self._leave)
+        with self._live.lock:
+            self._queues = (*self._queues, queue)
+        return queue
+
+    def stream(self, *, waiting: int = WAITING) -> DeliveryStream:
+        """The same for `async for`, in the running event loop."""
+        queue = DeliveryStream(waiting, self._leave)
+        with self._live.lock:
+            self._queues = (*self._queues, queue)
+        return queue
+
+    @property
+    def ledger(self) -> Ledger:
+        """Accounts of all batches and queries."""
+        with self._pushing:
+            state = self._live.state
+            self._ledger.advance(state.version, len(state.table))
+            return self._ledger
+
+    def save_counters(self) -> None:
+        """Add what the accounts of queries have gained since the last time to the counters of the registry."""
+        if self._registry is None:
+            raise EddylineError("the engine has no registry", hint="Engine(registry=Registry.open(...))")
+        gains = self.ledger.take_gains()
+        try:
+            self._registry.add_counters(counters_of(gains))
+        except BaseException:
+            self._ledger.give_back(gains)
+            raise
+
+    def merge(self) -> None:
+        """Merge all compiled queries into one piece a stream now, in this thread; no delivery changes."""
+        self._merging.merge(everything=True)
+
+    @property
+    def log(self) -> DeliveryLog | None:
+        """The deliveries on disk."""
+        return self._log
+
+    def close(self) -> None:
+        """End all iterators over deliveries, whose tables can still be read, and the process that merges."""
+        for queue in self._queues:
+            queue.close()
+        self._merging.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _change_registry(self, registry: Registry, edit: Edit) -> int:
+        with self._live.lock:
+            for attempt in range(ATTEMPTS):
+                base = self.sync()
+                self._changes.check(edit)
+                try:
+                    if edit:
+                        write_through(registry, edit, self.streams, base)
+                    return self.sync()
+                except ConflictError:
+                    if attempt == ATTEMPTS - 1:
+                        raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _is_recorded(self, batch_id: str | None) -> bool:
+        return self._log is not None and batch_id is not None and batch_id in self._log
+
+    def _recorded(self, batch_id: str) -> Deliveries:
+        assert self._log is not None, "what is recorded has a log"
+        found = self._log.read(batch_id)
+        return Deliveries(found.tables, found.account, empty=self._empty, repeated=True)
+
+    def _empty(self, id: str) -> pa.Table:
+        member: Member | None = self._live.members.get(id)
+        if member is None:
+            raise EddylineError(f'there is no query "{id}"')
+        return member.projection.schema.empty_table()
+
+    def _hand_out(self, deliveries: Deliveries) -> None:
+        subscriptions, queues = self._subscriptions, self._queues
+        for table in deliveries:
+            for subscription, rows in _addressed(subscriptions, table):
+                try:
+                    subscription.callback(rows)
+                except Exception as error:
+                    self._report(deliveries, DeliveryError("callback", _named(subscription), error))
+            for queue in queues:
+                queue.put(table)
+
+    def _report(self, deliveries: Deliveries, error: DeliveryError) -> None:
+        deliveries.errors.append(error)
+        self._ledger.error(error.queries)
+        log.error("%s", error, exc_info=error.error)
+
+    def _unsubscribe(self, subscription: Subscription) -> None:
+        with self._live.lock:
+            self._subscriptions = tuple(s for s in self._subscriptions if s is not subscription)
+
+    def _leave(self, queue: object) -> None:
+        with self._live.lock:
+            self._queues = tuple(q for q in self._queues if q is not queue)
+
+
+def _stream(streams: Mapping[str, Stream], name: str) -> Stream:
+    stream = streams.get(name)
+    if stream is None:
+        raise EddylineError(f'stream "{name}" is not known', hint=f"name one of {', '.join(streams)}")
+    return stream
+
+
+def _named(subscription: Subscription) -> tuple[str, ...]:
+    return () if subscription.id is None else (subscription.id,)
+
+
+def _addressed(
+    subscriptions: tuple[Subscription, ...], table: pa.Table
+) -> Iterator[tuple[Subscription, pa.Table]]:
+    """Who gets which rows of a delivery."""
+    ids = list(dict.fromkeys(s.id for s in subscriptions if s.id is not None))
+    own = dict(rows_of(table, ids)) if ids else {}
+    for subscription in subscriptions:
+        if subscription.id is None:
+            yield subscription, table
+        elif subscription.id in own:
+            yield subscription, own[subscription.id]

@@ -1,0 +1,245 @@
+"""Accounts of everything that went through the engine; sums that must agree are checked at every push.
+
+    tuples in ─► matched ─► matches = delivered + shadowed + undelivered       of each batch, of each query, in total
+                            matches of all queries, removed ones included = matches in total
+
+Failures of expressions are not counted query by query: for each expression there is one count of rows that failed, and a
+query's share is what was added to it since the query came.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.engine.account import Account, BatchAccount, Totals
+from eddyline.engine.live import Change
+from eddyline.engine.members import Integers, Member
+from eddyline.errors import EddylineError, LedgerError
+from eddyline.model.expression import Expression
+from eddyline.sql.render import render
+
+Counts = npt.NDArray[np.int64]
+_BY_SLOT = ("matches", "delivered", "shadowed", "undelivered", "errors")
+
+
+class Outcome:
+    """What became of the matches of one batch, as counts by slot."""
+
+    def __init__(self, slots: int, found: Integers) -> None:
+        self.matches: Counts = np.bincount(found, minlength=slots).astype(np.int64)
+        self.delivered: Counts = np.zeros(slots, np.int64)
+        self.shadowed: Counts = np.zeros(slots, np.int64)
+        self.undelivered: Counts = np.zeros(slots, np.int64)
+        self.errors: Counts = np.zeros(slots, np.int64)
+        self.outputs: list[
+            tuple[Expression, Integers, Integers]
+        ] = []  # that failed, for which slots, how often
+
+    def add(self, kind: str, found: Integers) -> None:
+        """Count pairs, given by their slots, as one of the kinds."""
+        counts = getattr(self, kind)
+        counts += np.bincount(found, minlength=len(counts))
+
+    def account(self, failures: Mapping[Expression, int], errors: int) -> Account:
+        """The sums of a batch, after a check that every match became something."""
+        wrong = np.flatnonzero(self.matches != self.delivered + self.shadowed + self.undelivered)
+        if len(wrong):
+            raise LedgerError(
+                f"matches of {len(wrong)} queries are unaccounted for, first in slot {wrong[0]}"
+            )
+        sums = {name: int(getattr(self, name).sum()) for name in _BY_SLOT[:-1]}
+        failed = sum(failures.values()) + sum(int(times.sum()) for _, _, times in self.outputs)
+        return Account(**sums, failures=failed, errors=errors)
+
+
+class Ledger:
+    """Totals, and one account for each query that is there; those of removed queries are kept as one.
+
+    An account belongs to an id: replacing a query goes on with it, removing ends it.
+    """
+
+    def __init__(self, *, for_saving: bool = False) -> None:
+        self._lock = threading.RLock()
+        self._gone: dict[str, Account] | None = {} if for_saving else None  # gains of removed queries
+        self._changes: deque[Change] = deque()
+        self._counts = {name: np.zeros(0, np.int64) for name in _BY_SLOT}
+        self._members: dict[str, Member] = {}
+        self._earlier: dict[str, tuple[Account, Counter[str]]] = {}  # of revisions that were replaced
+        self._failed: Counter[tuple[str, Expression]] = Counter()
+        self._before: dict[int, dict[Expression, int]] = {}  # by slot: failures when the member came
+        self._outputs: dict[int, Counter[Expression]] = {}  # by slot: failures of outputs
+        self._saved: dict[str, Account] = {}
+        self._totals = Totals()
+        self._removed = Account()
+
+    def note(self, change: Change) -> None:
+        """Hear of a change; it is entered when the next batch that sees it comes."""
+        self._changes.append(change)
+
+    def advance(self, version: int, slots: int) -> None:
+        """Enter the changes up to a version; pushes call this in front of their batch."""
+        with self._lock:
+            if slots > len(self._counts["matches"]):
+                grown = {name: np.zeros(slots, np.int64) for name in _BY_SLOT}
+                for name, counts in self._counts.items():
+                    grown[name][: len(counts)] = counts
+                self._counts = grown
+            while self._changes and self._changes[0].version <= version:
+                self._enter(self._changes.popleft())
+
+    def _enter(self, change: Change) -> None:
+        again = {member.id for member in change.added}
+        for member in change.removed:
+            account, failures = self._account(member), self._failures(member)
+            if member.id in again:
+                earlier = self._earlier.get(member.id, (Account(), Counter()))
+                self._earlier[member.id] = earlier[0] + account, earlier[1] + failures
+            else:
+                account += self._earlier.pop(member.id, (Account(), None))[0]
+                self._removed += account
+                gained = account - self._saved.pop(member.id, Account())
+                if self._gone is not None:
+                    self._gone[member.id] = self._gone.get(member.id, Account()) + gained
+            del self._members[member.id]
+            self._before.pop(member.slot, None)
+            self._outputs.pop(member.slot, None)
+        for member in change.added:
+            for counts in self._counts.values():
+                if member.slot < len(counts):
+                    counts[member.slot] = 0
+            self._members[member.id] = member
+            if member.fallible:
+                self._before[member.slot] = {e: self._failed[member.stream, e] for e in member.fallible}
+
+    def commit(self, batch: BatchAccount, outcome: Outcome, failures: Mapping[Expression, int]) -> None:
+        """Enter a batch."""
+        with self._lock:
+            slots = len(outcome.matches)
+            for name in _BY_SLOT:
+                self._counts[name][:slots] += getattr(outcome, name)
+            for expression, rows in failures.items():
+                self._failed[batch.stream, expression] += rows
+            for expression, found, times in outcome.outputs:
+                for slot, count in _by_slot(found, times):
+                    self._outputs.setdefault(slot, Counter())[expression] += count
+            self._totals = _plus(self._totals, batch)
+
+    def error(self, ids: Iterable[str]) -> None:
+        """Count a receiver that failed, for the queries whose rows it was to get."""
+        with self._lock:
+            self._totals = replace(self._totals, total=self._totals.total + Account(errors=1))
+            slots = [self._members[id].slot for id in ids if id in self._members]
+            self._counts["errors"][slots] += 1
+
+    @property
+    def totals(self) -> Totals:
+        """All batches together."""
+        return self._totals
+
+    @property
+    def removed(self) -> Account:
+        """All queries together that are gone."""
+        return self._removed
+
+    def of(self, id: str) -> Account:
+        """The account of a query."""
+        with self._lock:
+            return self._whole(self._member(id))
+
+    def queries(self) -> dict[str, Account]:
+        """The accounts of all queries that are there."""
+        with self._lock:
+            return {id: self._whole(member) for id, member in self._members.items()}
+
+    def failures(self, id: str) -> dict[str, int]:
+        """How many operations failed in each expression of a query, by the expression's text."""
+        with self._lock:
+            member = self._member(id)
+            found = self._failures(member) + self._earlier.get(id, (None, Counter()))[1]
+            return {text: count for text, count in found.items() if count}
+
+    def check(self) -> None:
+        """Whether everything agrees; a `LedgerError` if not."""
+        with self._lock:
+            accounts = [*self.queries().values(), self._removed]
+            total = sum(accounts, Account())
+            for name in _BY_SLOT[:-1]:
+                of_all, of_batches = getattr(total, name), getattr(self._totals.total, name)
+                if of_all != of_batches:
+                    raise LedgerError(f"{name} of all queries are {of_all}, of all batches {of_batches}")
+            if not all(account.agrees for account in accounts):
+                raise LedgerError("an account has matches of which nobody knows what became")
+
+    def take_gains(self) -> dict[str, Account]:
+        """What each account has gained since this was last asked, for somebody who keeps it; removed queries included."""
+        with self._lock:
+            accounts = self.queries()
+            gains = {id: account - self._saved.get(id, Account()) for id, account in accounts.items()}
+            self._saved = accounts
+            for id, gone in (self._gone or {}).items():
+                gains[id] = gains.get(id, Account()) + gone
+            if self._gone:
+                self._gone = {}
+            return {id: gained for id, gained in gains.items() if gained != Account()}
+
+    def give_back(self, gains: Mapping[str, Account]) -> None:
+        """They could not be kept: they count as gained again."""
+        with self._lock:
+            for id, gained in gains.items():
+                if id in self._saved:
+                    self._saved[id] -= gained
+                elif self._gone is not None:
+                    self._gone[id] = self._gone.get(id, Account()) + gained
+
+    def _member(self, id: str) -> Member:
+        if id not in self._members:
+            raise EddylineError(
+                f'there is no account of a query "{id}"', hint="accounts begin with the next push"
+            )
+        return self._members[id]
+
+    def _whole(self, member: Member) -> Account:
+        earlier = self._earlier.get(member.id)
+        account = self._account(member)
+        return account if earlier is None else earlier[0] + account
+
+    def _account(self, member: Member) -> Account:
+        slot = member.slot
+        numbers = (
+            [int(self._counts[name][slot]) for name in _BY_SLOT]
+            if slot < len(self._counts["matches"])
+            else [0] * 5
+        )
+        matches, delivered, shadowed, undelivered, errors = numbers
+        failures = self._failures(member).total() if member.fallible or slot in self._outputs else 0
+        return Account(matches, delivered, shadowed, undelivered, failures, errors)
+
+    def _failures(self, member: Member) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for expression, before in self._before.get(member.slot, {}).items():
+            found[render(expression)] += self._failed[member.stream, expression] - before
+        for expression, count in self._outputs.get(member.slot, Counter()).items():
+            found[render(expression)] += count
+        return found
+
+
+def _by_slot(slots: Integers, times: Integers) -> list[tuple[int, int]]:
+    counts = np.bincount(slots, weights=times).astype(np.int64)
+    found = np.flatnonzero(counts)
+    return list(zip(found.tolist(), counts[found].tolist(), strict=True))
+
+
+def _plus(totals: Totals, batch: BatchAccount) -> Totals:
+    return Totals(
+        totals.batches + 1,
+        totals.tuples + batch.tuples,
+        totals.matched + batch.matched,
+        totals.deliveries + batch.deliveries,
+        totals.total + batch.total,
+    )

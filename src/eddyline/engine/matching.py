@@ -1,0 +1,63 @@
+"""The matches of one batch by one state: pairs of a row and a slot, and the expressions that failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from eddyline.engine.live import State
+from eddyline.engine.members import Integers
+from eddyline.errors import LedgerError
+from eddyline.execute.batch import columns_of
+from eddyline.functions.evaluate import Evaluation
+from eddyline.model.catalog import Stream
+from eddyline.model.expression import Expression
+from eddyline.model.expression import columns_of as attributes_of
+
+_NONE: npt.NDArray[Any] = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Pairs by row, then in the order in which queries were added; for each expression the rows that failed."""
+
+    row: Integers
+    slot: Integers
+    failures: dict[Expression, int]
+
+
+def find(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zone: str) -> Found:
+    """What the queries of a state match in a batch."""
+    pieces = state.pieces.get(stream.name, ())
+    counted = state.fallible.get(stream.name, ())
+    used = dict.fromkeys(name for piece in pieces for name in piece.columns)
+    used.update(dict.fromkeys(name for expression in counted for name in sorted(attributes_of(expression))))
+    columns, rows = columns_of(batch, stream, used)
+    if not rows:
+        return Found(_NONE, _NONE, {})
+    evaluation = Evaluation(columns, time_zone=time_zone, rows=rows)
+    parts = [part for piece in pieces for part in piece.executor.match(evaluation, rows)]
+    pairs = [part.pairs() for part in parts]
+    row = np.concatenate([_NONE, *(rows for rows, _ in pairs)])
+    slot = np.concatenate([_NONE, *(slots for _, slots in pairs)])
+    counts = sum(int(part.counts()[1].sum()) for part in parts)
+    if counts != len(row):
+        raise LedgerError(f"{counts} matches were counted, but {len(row)} pairs were given")
+    alive = state.table.removed_at[slot] > state.version
+    if not alive.all():
+        row, slot = row[alive], slot[alive]
+    order = np.lexsort((state.table.order[slot], row))
+    return Found(row[order], slot[order], _failures(evaluation, counted))
+
+
+def _failures(evaluation: Evaluation, counted: tuple[Expression, ...]) -> dict[Expression, int]:
+    found = {}
+    for expression in counted:
+        failed = sum(int(np.count_nonzero(mask)) for _, mask in evaluation.failed(expression))
+        if failed:
+            found[expression] = failed
+    return found

@@ -1,0 +1,101 @@
+"""Compiled parts of the set, as the engine keeps them: a few pieces that grow in size, the youngest one open.
+
+A piece is ready to match when it is made: nothing of it is left to be worked out by the first push.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.compile import Compiler
+from eddyline.config import IndexSettings
+from eddyline.engine.hand_over import Gate, hand_over
+from eddyline.engine.members import Member
+from eddyline.execute.segment import SegmentExecutor
+from eddyline.index.segment import Segment, build_segment
+from eddyline.model.query import NormalQuery, Query
+from eddyline.queryset.garbage import uncollected
+
+Integers = npt.NDArray[np.signedinteger[Any]]
+OPEN: Final = (
+    16  # a change takes in the youngest piece while it stays below this size: building 16 takes 1.5 ms
+)
+SMALL: Final = 256  # so few queries cost a batch little; what would make it less costs more to build
+KEEP_QUERIES: Final = 4_096  # smaller pieces keep their normal forms, since they will be merged soon
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """A segment, its slots in ascending order, and how many of these are dead.
+
+    `dead` is changed under the lock of changes; `taken` says that a merge will replace the piece.
+    """
+
+    executor: SegmentExecutor
+    slots: Integers
+    queries: Sequence[NormalQuery] | None = field(repr=False, default=None)
+    dead: int = 0
+    taken: bool = False
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the stream that its queries read."""
+        return self.executor.segment.columns
+
+
+def build_piece(
+    stream: str,
+    members: Sequence[Member],
+    queries: Sequence[NormalQuery],
+    settings: IndexSettings,
+    gate: Gate,
+) -> Piece:
+    """Compile members of one stream, given with their normal forms."""
+    order = sorted(range(len(members)), key=lambda i: members[i].slot)
+    slots = [members[i].slot for i in order]
+    normal = [queries[i] for i in order]
+    gate.wait()
+    with uncollected(), _turns(len(slots)):
+        segment = build_segment(stream, normal, slots, settings_for(len(slots), settings))
+    return ready(segment, gate, normal if len(slots) < KEEP_QUERIES else None)
+
+
+def settings_for(size: int, settings: IndexSettings) -> IndexSettings:
+    """The settings for a piece of a size."""
+    return replace(settings, rowwise_bytes=0, prefilter="off") if size < SMALL else settings
+
+
+def ready(segment: Segment, gate: Gate, queries: Sequence[NormalQuery] | None = None) -> Piece:
+    """A piece of a segment, with everything made that its executors would make when they are first asked."""
+    executor = SegmentExecutor(segment)
+    if len(segment.members) >= SMALL:
+        gate.wait()
+    with _turns(len(segment.members)):
+        wanted = [segment.columns, executor.sliced]
+        wanted += [executor.keyed] if segment.keyed.tables else []
+        wanted += [executor.rowwise] if segment.rowwise is not None else []
+    assert None not in wanted, "all executors are there"
+    return Piece(executor, segment.members.astype(np.int64), queries)
+
+
+def _turns(size: int) -> AbstractContextManager[None]:
+    """A small piece is built sooner than threads would have taken turns."""
+    return hand_over() if size > OPEN else nullcontext()
+
+
+def normal_forms(
+    piece: Piece, members: Sequence[Member], alive: npt.NDArray[np.bool_], compiler: Compiler
+) -> list[NormalQuery]:
+    """The normal forms of the members of a piece that are alive."""
+    if piece.queries is not None:
+        return [query for query, kept in zip(piece.queries, alive.tolist(), strict=True) if kept]
+    return [compiler.compile(Query(member.id, member.sql)) for member in members]

@@ -1,0 +1,73 @@
+"""The registry as the engine sees it: entries in, changes and counters out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eddyline.engine.account import Account
+from eddyline.engine.changes import Edit
+from eddyline.errors import QueryError
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.registry import Drop, Entry, Put, Verdict
+
+if TYPE_CHECKING:
+    from eddyline.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One version of a registry."""
+
+    version: int
+    streams: list[Stream]
+    entries: list[Entry]
+
+
+def entries_of(registry: Registry) -> Taken:
+    """The newest version, all of it of that version."""
+    version = registry.version
+    if version == 0:
+        return Taken(0, [], [])
+    return Taken(version, registry.streams(version), registry.entries(version))
+
+
+def write_through(registry: Registry, edit: Edit, streams: Iterable[Stream], base: int) -> None:
+    """Make an edit of the engine, which was checked, one change of the registry, if that is still at version `base`."""
+    for query in edit.add:
+        if registry.entry(query.id) is not None:
+            raise QueryError(
+                "the registry has it, but it is not evaluated here",
+                query=query.id,
+                hint="enable it there, or remove it there first",
+            )
+    known = {stream.name for stream in registry.streams()}
+    registry.change(
+        [*(Put(q.id, q.sql) for q in (*edit.add, *edit.replace)), *(Drop(id) for id in edit.remove)],
+        streams=[stream for stream in streams if stream.name not in known],
+        reason="by an engine",
+        check=_checked,
+        base=base,
+    )
+
+
+def counters_of(gains: Mapping[str, Account]) -> dict[str, dict[str, int]]:
+    """Accounts under the names that the registry's counters have."""
+    return {
+        id: {
+            "matches": account.matches,
+            "deliveries": account.delivered,
+            "shadowed": account.shadowed,
+            "undelivered": account.undelivered,
+            "failures": account.failures,
+            "errors": account.errors,
+        }
+        for id, account in gains.items()
+    }
+
+
+def _checked(query: Query) -> Verdict:
+    """The engine compiled it before it came here."""
+    return Verdict()

@@ -1,0 +1,230 @@
+"""Changes, deliveries and accounts of the engine, with hand-made queries."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine, LedgerError, QueryError, SchemaError, Stream
+from eddyline.engine.account import Account
+from eddyline.engine.projections import Projection
+from eddyline.errors import EddylineError
+
+QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
+TRADES = Stream("trades", pa.schema([("size", pa.int32())]))
+BATCH = pa.record_batch({"symbol": ["A", "B", "C"], "price": [5, 50, 0]})
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return Engine(streams=[QUOTES, TRADES])
+
+
+def ids(table: pa.Table) -> list[str]:
+    return table["query"].to_pylist()
+
+
+def test_a_query_sees_what_comes_after_it(engine: Engine) -> None:
+    assert engine.version == 0 and len(engine.push("quotes", BATCH)) == 0
+    assert engine.add("all", "SELECT symbol FROM quotes") == 1
+    (table,) = engine.push("quotes", BATCH)
+    assert table.schema == pa.schema(
+        [("query", pa.string()), ("revision", pa.int32()), ("version", pa.int64()), ("symbol", pa.string())]
+    )
+    assert table.num_rows == 3
+    assert engine.remove("all") == 2 and "all" not in engine
+    assert len(engine.push("quotes", BATCH)) == 0
+
+
+def test_many_at_once_are_one_change(engine: Engine) -> None:
+    engine.add({"a": "SELECT * FROM quotes", "b": "SELECT * FROM quotes", "c": "SELECT size FROM trades"})
+    version = engine.change(
+        add={"d": "SELECT * FROM quotes"}, remove=["a"], replace={"b": "SELECT * FROM quotes WHERE price > 9"}
+    )
+    assert (version, list(engine.queries())) == (2, ["c", "d", "b"])
+    (table,) = engine.push("quotes", BATCH)
+    assert ids(table) == ["d", "d", "b", "d"]
+    assert table["revision"].to_pylist() == [1, 1, 2, 1] and set(table["version"].to_pylist()) == {2}
+    assert engine.change() == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"add": {"b": "SELECT * FROM quotes", "a": "SELECT * FROM quotes"}}, "the id is taken already"),
+        ({"add": {"b": "SELECT * FROM quotes"}, "remove": ["x"]}, "there is no such query"),
+        (
+            {"add": {"b": "SELECT * FROM quotes"}, "replace": {"x": "SELECT * FROM quotes"}},
+            "there is no such",
+        ),
+        ({"add": {"b": "SELECT prise FROM quotes"}, "remove": ["a"]}, 'no column "prise"'),
+        ({"remove": ["a", "a"]}, "names it twice"),
+    ],
+)
+def test_nothing_happens_if_one_is_refused(engine: Engine, change: dict, message: str) -> None:
+    engine.add("a", "SELECT * FROM quotes")
+    with pytest.raises(QueryError, match=message):
+        engine.change(**change)
+    assert engine.version == 1 and list(engine.queries()) == ["a"]
+    assert engine.push("quotes", BATCH).rows == 3
+
+
+def test_a_change_that_breaks_leaves_no_trace(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.add("a", "SELECT * FROM quotes")
+    with monkeypatch.context() as patch:
+        patch.setattr("eddyline.engine.live.build_piece", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            engine.change(add={"b": "SELECT symbol FROM quotes"}, remove=["a"])
+    assert engine.version == 1 and len(engine._live.projections) == 1
+    assert engine.push("quotes", BATCH).rows == 3
+    engine.change(add={"b": "SELECT symbol FROM quotes"}, remove=["a"])
+    assert engine.push("quotes", BATCH).of("b")["symbol"].to_pylist() == ["A", "B", "C"]
+
+
+def test_one_table_for_each_distinct_projection(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    applied = []
+    apply = Projection.apply
+    monkeypatch.setattr(Projection, "apply", lambda self, *rest: applied.append(self) or apply(self, *rest))
+    engine.add({f"q{i}": f"SELECT symbol, price + 1 AS p FROM quotes WHERE price > {i}" for i in range(40)})
+    engine.add({"one": "SELECT symbol FROM quotes WHERE price = 50"})
+    deliveries = engine.push("quotes", BATCH)
+    assert len(deliveries) == len(applied) == 2
+    assert deliveries.of("q7").to_pylist() == [{"symbol": "B", "p": 51}]
+    assert deliveries.of("one").to_pylist() == [{"symbol": "B"}]
+    assert engine.push("quotes", BATCH.slice(2)).of("q7").schema.names == ["symbol", "p"]
+    with pytest.raises(EddylineError, match='there is no query "x"'):
+        deliveries.of("x")
+
+
+def test_slots_are_used_again(engine: Engine) -> None:
+    for number in range(300):
+        engine.add(f"q{number}", f"SELECT symbol FROM quotes WHERE price > {number % 7}")
+        if number >= 10:
+            engine.remove(f"q{number - 10}")
+        assert set(ids(next(iter(engine.push("quotes", BATCH))))) == set(engine.queries())
+        if number % 50 == 0:
+            engine.merge()
+    assert len(engine._live.state.table) <= 128
+    engine.ledger.check()
+    assert engine.ledger.totals.total.matches == engine.ledger.removed.matches + sum(
+        account.matches for account in engine.ledger.queries().values()
+    )
+
+
+def test_a_projection_that_fails_does_not_stop_the_others(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine.add(
+        {"a": "SELECT symbol FROM quotes WHERE price < 9", "b": "SELECT price FROM quotes WHERE price < 9"}
+    )
+    deliveries = engine.push("quotes", BATCH.select(["price"]))
+    assert deliveries.of("b").num_rows == 2
+    (error,) = deliveries.errors
+    assert error.what == "projection" and error.queries == ("a",) and isinstance(error.error, SchemaError)
+    assert 'no column "symbol"' in caplog.text
+    assert engine.ledger.of("a") == Account(matches=2, undelivered=2, errors=1)
+    assert engine.ledger.of("b") == Account(matches=2, delivered=2)
+    engine.ledger.check()
+
+
+def test_failures_are_counted_by_query_and_expression(engine: Engine) -> None:
+    engine.add(
+        {"a": "SELECT symbol FROM quotes WHERE 1000 % price >= 0", "b": "SELECT 7 % price AS r FROM quotes"}
+    )
+    engine.push("quotes", BATCH)
+    engine.add("late", "SELECT symbol FROM quotes WHERE 1000 % price >= 0")
+    engine.push("quotes", BATCH.slice(0, 1))
+    assert engine.ledger.of("a").failures == 1 and engine.ledger.of("late").failures == 0
+    assert list(engine.ledger.failures("a").values()) == [1]
+    assert list(engine.ledger.failures("b").values()) == [1] and "%" in next(
+        iter(engine.ledger.failures("b"))
+    )
+    engine.push("quotes", BATCH)
+    engine.replace("a", "SELECT symbol FROM quotes WHERE price > 100")
+    assert (engine.ledger.of("a").failures, engine.ledger.of("late").failures) == (2, 1)
+    assert engine.ledger.totals.total.failures == 4
+
+
+def test_the_account_of_a_batch(engine: Engine) -> None:
+    engine.add(
+        {"a": "SELECT symbol FROM quotes WHERE price < 9", "none": "SELECT * FROM quotes WHERE price < -1"}
+    )
+    account = engine.push("quotes", BATCH).ledger
+    assert (account.tuples, account.matched, account.deliveries, dict(account.queries)) == (3, 2, 1, {"a": 2})
+    assert account.total == Account(matches=2, delivered=2)
+    assert engine.ledger.totals.tuples == 3 and engine.ledger.of("none") == Account()
+
+
+def test_what_does_not_add_up_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.add("a", "SELECT symbol FROM quotes WHERE price < 9")
+    monkeypatch.setattr("eddyline.engine.push._by_projection", lambda *_: [])
+    with pytest.raises(LedgerError, match="unaccounted for"):
+        engine.push("quotes", BATCH)
+    piece = engine._live.state.pieces["quotes"][0]
+    piece.dead = 1
+    with pytest.raises(LedgerError, match="2 queries are alive, but 1 are compiled"):
+        engine.add({"b": "SELECT size FROM trades"})
+
+
+def test_bad_pushes(engine: Engine) -> None:
+    engine.add("a", "SELECT symbol FROM quotes WHERE price < 9")
+    with pytest.raises(EddylineError, match='stream "x" is not known'):
+        engine.push("x", BATCH)
+    with pytest.raises(SchemaError, match='no column "price"'):
+        engine.push("quotes", BATCH.select(["symbol"]))
+    assert engine.ledger.totals.batches == 0
+    assert engine.push("quotes", BATCH).rows == 2
+    with pytest.raises(EddylineError, match="an engine needs streams"):
+        Engine()
+
+
+@pytest.mark.slow
+def test_changes_while_pushes_go_on(engine: Engine) -> None:
+    """What a version delivers depends on the version alone, whoever changes and merges meanwhile."""
+    wanted: dict[int, set[str]] = {0: set()}
+    stop = threading.Event()
+
+    def change() -> None:
+        alive: list[str] = []
+        for number in range(600):
+            if number % 3 == 2:
+                engine.remove(gone := alive.pop(number * 7 % len(alive)))
+                assert gone not in engine
+            else:
+                alive.append(f"q{number}")
+                engine.add(
+                    alive[-1],
+                    f"SELECT {'symbol' if number % 2 else 'price'} FROM quotes WHERE price < {number}",
+                )
+            wanted[engine.version] = {id for id in alive if int(id[1:]) > 5}
+        stop.set()
+
+    thread = threading.Thread(target=change)
+    found = []
+    thread.start()
+    while not stop.is_set():
+        found.append(engine.push("quotes", BATCH.slice(0, 1)))
+    thread.join()
+    found.append(engine.push("quotes", BATCH.slice(0, 1)))
+    assert found[-1].ledger.version == 600
+    for deliveries in found:
+        assert set(deliveries.ledger.queries) == wanted[deliveries.ledger.version]
+        assert {id for table in deliveries for id in ids(table)} == wanted[deliveries.ledger.version]
+    engine.ledger.check()
+
+
+def test_merging_that_breaks_is_logged(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("eddyline.engine.merging.build_piece", lambda *_: 1 / 0)
+    with caplog.at_level(logging.ERROR, "eddyline.engine"):
+        for number in range(40):
+            engine.add(f"q{number}", f"SELECT symbol FROM quotes WHERE price < {number}")
+        for thread in threading.enumerate():
+            if thread.name == "eddyline-merging":
+                thread.join()
+    assert "merging 2 pieces of stream quotes failed" in caplog.text
+    assert engine.push("quotes", BATCH.slice(0, 1)).ledger.total.matches == 34

@@ -1,0 +1,122 @@
+"""Callbacks, iterators and asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine, Stream
+
+QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
+BATCH = pa.record_batch({"symbol": ["A", "B", "C"], "price": [5, 50, 0]})
+
+
+@pytest.fixture
+def engine() -> Engine:
+    engine = Engine(streams=[QUOTES])
+    engine.add(
+        {
+            "cheap": "SELECT symbol FROM quotes WHERE price < 9",
+            "dear": "SELECT symbol FROM quotes WHERE price > 9",
+        }
+    )
+    return engine
+
+
+def test_callbacks(engine: Engine) -> None:
+    cheap: list[pa.Table] = []
+    everything: list[pa.Table] = []
+    with engine.on("cheap", cheap.append) as subscription:
+        engine.on(None, everything.append)
+        engine.push("quotes", BATCH)
+        engine.push("quotes", BATCH.slice(1, 1))
+    subscription.close()
+    engine.push("quotes", BATCH)
+    assert [table["symbol"].to_pylist() for table in cheap] == [["A", "C"]]
+    assert set(cheap[0]["query"].to_pylist()) == {"cheap"}
+    assert [table.num_rows for table in everything] == [3, 1, 3]
+
+
+def test_a_callback_that_fails_does_not_stop_the_others(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[pa.Table] = []
+
+    def fail(table: pa.Table) -> None:
+        raise ValueError("no")
+
+    engine.on("cheap", fail)
+    engine.on("cheap", seen.append)
+    deliveries = engine.push("quotes", BATCH)
+    assert len(seen) == 1 and deliveries.rows == 3
+    (error,) = deliveries.errors
+    assert (error.what, error.queries, str(error.error)) == ("callback", ("cheap",), "no")
+    assert str(error) == 'callback of "cheap" failed: ValueError: no' and "ValueError: no" in caplog.text
+    assert engine.ledger.of("cheap").errors == 1 and engine.ledger.totals.total.errors == 1
+    engine.ledger.check()
+
+
+def test_callbacks_may_change_and_push(engine: Engine) -> None:
+    def again(table: pa.Table) -> None:
+        if "more" not in engine:
+            engine.add("more", "SELECT price FROM quotes")
+            engine.push("quotes", BATCH.slice(2))
+
+    engine.on("cheap", again)
+    assert engine.push("quotes", BATCH).ledger.version == 1
+    assert engine.ledger.totals.batches == 2 and engine.ledger.of("more").delivered == 1
+    engine.ledger.check()
+
+
+def test_an_iterator_in_a_thread(engine: Engine) -> None:
+    found: list[int] = []
+    iterator = engine.deliveries(waiting=1)
+    thread = threading.Thread(target=lambda: found.extend(table.num_rows for table in iterator))
+    thread.start()
+    for _ in range(5):
+        engine.push("quotes", BATCH)
+    engine.close()
+    thread.join()
+    assert found == [3] * 5
+    engine.push("quotes", BATCH)
+    assert list(iterator) == []
+
+
+def test_a_push_waits_for_a_slow_reader(engine: Engine) -> None:
+    with engine.deliveries(waiting=1) as iterator:
+        engine.push("quotes", BATCH)
+        thread = threading.Thread(target=lambda: engine.push("quotes", BATCH.slice(0, 1)))
+        thread.start()
+        time.sleep(0.05)
+        assert thread.is_alive()
+        assert next(iterator).num_rows == 3
+        thread.join()
+        assert next(iterator).num_rows == 1
+
+
+def test_asyncio(engine: Engine) -> None:
+    async def main() -> list[int]:
+        found: list[int] = []
+
+        async def read() -> None:
+            async with engine.stream(waiting=2) as stream:
+                ready.set()
+                async for table in stream:
+                    found.append(table.num_rows)
+
+        ready = asyncio.Event()
+        reader = asyncio.create_task(read())
+        await ready.wait()
+        for _ in range(6):
+            assert (await engine.apush("quotes", BATCH)).rows == 3
+        for _ in range(6):
+            engine.push("quotes", BATCH)  # in the loop's own thread: does not wait
+        engine.close()
+        await reader
+        return found
+
+    assert asyncio.run(main()) == [3] * 12

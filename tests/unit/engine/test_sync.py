@@ -1,0 +1,107 @@
+"""An engine whose queries are a registry's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine, QueryError, Stream
+from eddyline.engine.account import Account
+from eddyline.errors import EddylineError
+from eddyline.registry import Drop, Put, Registry, Set, State, Verdict
+
+QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
+BATCH = pa.record_batch({"symbol": ["A", "B", "C"], "price": [5, 50, 0]})
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[Registry]:
+    with Registry.open(tmp_path / "registry.db") as registry:
+        registry.declare(QUOTES)
+        yield registry
+
+
+def test_takes_over_versions(registry: Registry) -> None:
+    engine = Engine(registry=registry)
+    assert (engine.version, len(engine)) == (1, 0)
+    registry.change(
+        [Put("a", "SELECT symbol FROM quotes"), Put("b", "SELECT * FROM quotes", state=State.DISABLED)]
+    )
+    registry.change([Put("a", "SELECT price FROM quotes")])
+    assert engine.version == 1
+    assert engine.sync() == 3 and list(engine.queries()) == ["a"]
+    (table,) = engine.push("quotes", BATCH)
+    assert table.to_pylist()[0] == {"query": "a", "revision": 2, "version": 3, "price": 5}
+    registry.change([Drop("a"), Set("b", state=State.ENABLED)])
+    assert engine.sync() == 4 and list(engine.queries()) == ["b"]
+    assert engine.sync() == 4
+
+
+def test_shadows_are_counted_and_not_delivered(registry: Registry) -> None:
+    registry.change(
+        [Put("a", "SELECT symbol FROM quotes", state=State.SHADOW), Put("b", "SELECT symbol FROM quotes")]
+    )
+    engine = Engine(registry=registry)
+    deliveries = engine.push("quotes", BATCH)
+    assert deliveries.of("a").num_rows == 0 and deliveries.of("b").num_rows == 3
+    assert engine.ledger.of("a") == Account(matches=3, shadowed=3)
+    registry.change([Set("a", state=State.ENABLED)])
+    engine.sync()
+    assert engine.push("quotes", BATCH).of("a").num_rows == 3
+    assert engine.ledger.of("a") == Account(matches=6, shadowed=3, delivered=3)
+    engine.ledger.check()
+
+
+def test_changes_of_the_engine_are_changes_of_the_registry(registry: Registry) -> None:
+    engine = Engine(registry=registry)
+    registry.change(
+        [Put("other", "SELECT * FROM quotes"), Put("off", "SELECT * FROM quotes", state=State.DISABLED)]
+    )
+    assert engine.add("a", "SELECT symbol FROM quotes") == 3
+    assert list(engine.queries()) == ["other", "a"]
+    assert engine.replace("a", "SELECT price FROM quotes") == 4 and engine.remove("other") == 5
+    assert [(e.id, e.revision) for e in registry.entries(state=State.ENABLED)] == [("a", 2)]
+    with pytest.raises(QueryError, match="not evaluated here"):
+        engine.add("off", "SELECT price FROM quotes")
+    with pytest.raises(QueryError, match="no column"):
+        engine.add("b", "SELECT x FROM quotes")
+    assert registry.version == engine.version == 5
+
+
+def test_what_cannot_be_evaluated_is_a_problem(registry: Registry) -> None:
+    registry.change(
+        [Put("a", "SELECT soundex(symbol) AS s FROM quotes"), Put("b", "SELECT symbol FROM quotes")]
+    )
+    engine = Engine(registry=registry)
+    assert [problem.query for problem in engine.problems] == ["a"] and list(engine.queries()) == ["b"]
+
+
+def test_streams_may_change(registry: Registry) -> None:
+    registry.change([Put("a", "SELECT * FROM quotes WHERE price > 9")])
+    engine = Engine(registry=registry)
+    engine.push("quotes", BATCH)
+    wider = Stream("quotes", QUOTES.schema.append(pa.field("day", pa.date32())))
+    registry.declare(wider, check=lambda query: Verdict())
+    engine.sync()
+    batch = BATCH.append_column("day", pa.array([1, 2, 3], pa.date32()))
+    assert engine.push("quotes", batch).of("a").column_names == ["symbol", "price", "day"]
+
+
+def test_counters_are_kept(registry: Registry) -> None:
+    registry.change(
+        [Put("a", "SELECT symbol FROM quotes"), Put("b", "SELECT symbol FROM quotes WHERE price > 9")]
+    )
+    engine = Engine(registry=registry)
+    engine.push("quotes", BATCH)
+    engine.save_counters()
+    engine.push("quotes", BATCH)
+    engine.remove("a")
+    engine.save_counters()
+    engine.save_counters()
+    counters = registry.counters()
+    assert (counters["a"]["matches"], counters["b"]["deliveries"]) == (6, 2)
+    with pytest.raises(EddylineError, match="no registry"):
+        Engine(streams=[QUOTES]).save_counters()
