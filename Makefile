@@ -31,7 +31,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  -e '.[spark,java,postgres,bench,dev]'
 	@touch $@
 
-demo: $(STAMP)  ## see it work
+demo: $(STAMP)  ## see it work: make demo ARGS='--seconds 10 --queries 5000'
 	$(BIN)/eddyline demo $(ARGS)
 
 test: lint  ## everything that must be green: lint, types, layers, docs and all tests

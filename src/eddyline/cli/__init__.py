@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from eddyline.cli import demo, doctor, query
+from eddyline.cli import backtest, cost, demo, doctor, match, query, query_budget, why
 from eddyline.cli.output import BUGS, Exit, complain, quiet_stdout
 from eddyline.errors import EddylineError
 
@@ -51,12 +51,16 @@ app = typer.Typer(
     cls=Root,
     name="eddyline",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(query.app, name="query")
+query.app.command("why")(why.why)
+query.app.command("cost")(cost.cost)
+query.app.add_typer(query_budget.app, name="budget")
+app.command("match")(match.match)
+app.command("backtest")(backtest.backtest)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import typer
 
 from eddyline.cli.chosen_queries import Chosen, MaybeRegistry, QueryFiles, choose
+from eddyline.cli.completion import query_ids
 from eddyline.cli.cost_text import cost_json, show_cost, show_dearest, show_new
 from eddyline.cli.data_sources import Data, InputFormat, StreamSources, data_of
 from eddyline.cli.findings import ERROR
@@ -41,7 +42,8 @@ class By(StrEnum):
 
 def cost(
     id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="One query, with all of its parts.")
+        str | None,
+        typer.Argument(metavar="[ID]", help="One query, with all of its parts.", autocompletion=query_ids),
     ] = None,
     queries: QueryFiles = None,
     registry: MaybeRegistry = None,

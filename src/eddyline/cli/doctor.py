@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-import platform
-from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
+from eddyline.cli.checkups import Part, look_at_machine, look_at_registry
+from eddyline.cli.options import AsJson
 from eddyline.cli.output import Exit, Output, print_json
-from eddyline.errors import SetupError
-from eddyline.functions.zones import find_zone
+from eddyline.cli.registry_options import VARIABLE
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One thing that Eddyline uses: `needed` is False for what only the Spark runtime wants."""
+def doctor(
+    registry: Annotated[
+        str | None,
+        typer.Option(
+            "--registry",
+            envvar=VARIABLE,
+            metavar="FILE_OR_URL",
+            help="Look at this registry, too; eddyline.db of this folder, if it is there.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look at the machine and the registry, and say what to do.
 
-    name: str
-    state: str  # "ok", "missing" or "broken"
-    found: str
-    needed: bool = True
-    to_do: str = ""
+    The exit code is 1 if something that is needed is missing or broken: a package, the registry that was named, or
+    Java where Spark is installed. What only the Spark runtime or PostgreSQL needs is optional.
 
-
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
-    """Look at the machine: Python, packages, and what Spark needs.
-
-    The exit code is 1 if something that is needed is missing, or if Spark is installed and cannot run.
+    \b
+    Examples:
+      eddyline doctor
+      eddyline doctor --registry postgresql://ann@db/eddyline --json
     """
-    parts = [_python(), *(_package(name) for name in ("eddyline", "pyarrow", "sqlglot")), _zones(), *_spark()]
+    parts = [*look_at_machine(), *look_at_registry(registry)]
     ill = [part for part in parts if part.state != "ok" and part.needed]
     if as_json:
         print_json({"healthy": not ill, "parts": [asdict(part) for part in parts]})
@@ -47,42 +52,6 @@ def _show(parts: list[Part], *, healthy: bool) -> None:
         if part.to_do:
             output.line(f"{part.name}: {part.to_do}")
     output.line(
-        "everything needed is there" if healthy else "something is missing",
+        "everything needed is there" if healthy else "something is missing or broken",
         "green" if healthy else "bold red",
     )
-
-
-def _python() -> Part:
-    return Part("Python", "ok", f"{platform.python_version()} ({platform.system()}, {platform.machine()})")
-
-
-def _package(name: str) -> Part:
-    try:
-        return Part(name, "ok", version(name))
-    except PackageNotFoundError:
-        return Part(name, "missing", "", to_do="pip install eddyline")
-
-
-def _zones() -> Part:
-    if find_zone("Europe/Vienna") is None:
-        return Part("time zones", "missing", "no tz database", to_do="pip install tzdata")
-    return Part("time zones", "ok", "tz database")
-
-
-def _spark() -> list[Part]:
-    try:
-        pyspark = Part("pyspark", "ok", version("pyspark"))
-    except PackageNotFoundError:
-        to_do = "only for the Spark runtime: pip install 'eddyline[spark,java]'"
-        return [Part("pyspark", "missing", "", needed=False, to_do=to_do)]
-    return [pyspark, _java()]
-
-
-def _java() -> Part:
-    from eddyline.runtime.spark.java import find_java
-
-    try:
-        java = find_java()
-    except SetupError as error:
-        return Part("Java", "missing", error.message.split("\n")[0], to_do=error.hint or "")
-    return Part("Java", "ok", f"version {java.version}, from {java.origin}")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from eddyline.cli.completion import query_ids
 from eddyline.cli.options import AsJson
 from eddyline.cli.output import Exit, Output, complain, print_json
 from eddyline.cli.query_versions import step_json, step_rows
@@ -78,7 +79,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def show(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The query's name.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="The query's name.", autocompletion=query_ids)],
     registry: RegistryOption = DEFAULT,
     version: VersionNumber = None,
     as_json: AsJson = False,

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from eddyline.cli.completion import query_ids
 from eddyline.cli.options import AsJson
 from eddyline.cli.output import Exit, Output, complain, print_json
 from eddyline.cli.query_writing import record_of
@@ -21,7 +22,10 @@ _BESIDE: Final = ("state", "tags", "owner", "destination", "metadata", "spark_on
 
 
 def history(
-    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A query; all versions without.")] = None,
+    id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="A query; all versions without.", autocompletion=query_ids),
+    ] = None,
     registry: RegistryOption = DEFAULT,
     as_json: AsJson = False,
 ) -> None:

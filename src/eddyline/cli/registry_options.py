@@ -50,7 +50,7 @@ def open_registry(where: str, *, must_exist: bool = True) -> Registry:
     """Open a registry; one that is not there yet is made only where `must_exist` is False."""
     from eddyline.registry import Registry
 
-    if must_exist and not _exists(where):
+    if must_exist and not is_there(where):
         raise RegistryError(
             f'there is no registry "{where}"',
             hint=f"query add and query import make one; --registry or {VARIABLE} names another",
@@ -58,7 +58,7 @@ def open_registry(where: str, *, must_exist: bool = True) -> Registry:
     return Registry.open(where)
 
 
-def _exists(where: str) -> bool:
+def is_there(where: str) -> bool:
     """Whether there is a file of that name; a database server is asked when it is opened."""
     if "://" in where and not where.startswith("sqlite:"):
         return True

@@ -10,6 +10,7 @@ import pyarrow as pa
 import typer
 
 from eddyline.cli.chosen_queries import Chosen, MaybeRegistry, QueryFiles, choose
+from eddyline.cli.completion import query_ids
 from eddyline.cli.data_sources import Data, InputFormat, data_of
 from eddyline.cli.output import Exit, Output, counted_rows, note, print_json
 from eddyline.cli.progress import Bar
@@ -28,7 +29,7 @@ from eddyline.sql.select import parse
 
 
 def why(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The query.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="The query.", autocompletion=query_ids)],
     row: Annotated[
         str | None,
         typer.Option(metavar="FILE:N", help="One row: the N-th of a file, counted from 1; or a JSON object."),

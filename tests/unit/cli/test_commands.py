@@ -1,8 +1,7 @@
-"""The command as a whole: version, help, demo, doctor, and what becomes of errors."""
+"""The command as a whole: version, help, and what becomes of errors."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from eddyline.cli import app, check, doctor
-from eddyline.cli.demo import BROKEN, QUERIES
-from eddyline.errors import SetupError
+from eddyline.cli import app, check
 
 RUN = CliRunner()
 
@@ -43,51 +40,7 @@ def test_examples_in_help_keep_their_lines() -> None:
 
 def test_wrong_usage() -> None:
     assert RUN.invoke(app, ["nonsense"]).exit_code == 2
-    assert RUN.invoke(app, ["demo", "--rows", "0"]).exit_code == 2
-
-
-def test_demo() -> None:
-    result = RUN.invoke(app, ["demo", "--rows", "50"], catch_exceptions=False)
-    assert result.exit_code == 0
-    assert f'query "{BROKEN.id}": stream "quotes" has no column "prise"' in result.stdout
-    assert "did you mean" in result.stdout
-    assert "All queries were evaluated together" in result.stdout
-
-
-def test_demo_json() -> None:
-    found = json.loads(RUN.invoke(app, ["demo", "--json"]).stdout)
-    assert found["counts"].keys() == QUERIES.keys()
-    assert all(0 < count < 1_000 for count in found["counts"].values())
-
-
-def test_doctor() -> None:
-    result = RUN.invoke(app, ["doctor", "--json"])
-    parts = {part["name"]: part for part in json.loads(result.stdout)["parts"]}
-    assert parts["Python"]["state"] == parts["time zones"]["state"] == "ok"
-    assert "Python" in RUN.invoke(app, ["doctor"]).stdout
-
-
-def test_doctor_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nowhere() -> None:
-        raise SetupError("no Java 17 or later was found\n  here", hint="pip install 'eddyline[java]'")
-
-    monkeypatch.setattr("eddyline.runtime.spark.java.find_java", nowhere)
-    monkeypatch.setattr(doctor, "version", lambda name: "1.0")
-    result = RUN.invoke(app, ["doctor"])
-    assert result.exit_code == 1
-    assert "Java: pip install 'eddyline[java]'" in result.stdout
-
-
-def test_doctor_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    def version(name: str) -> str:
-        if name == "pyspark":
-            raise doctor.PackageNotFoundError
-        return "1.0"
-
-    monkeypatch.setattr(doctor, "version", version)
-    result = RUN.invoke(app, ["doctor"])
-    assert result.exit_code == 0
-    assert "missing, optional" in result.stdout
+    assert RUN.invoke(app, ["demo", "--seconds", "0"]).exit_code == 2
 
 
 def test_a_bug_becomes_a_message_and_the_rest_is_checked(
@@ -127,7 +80,7 @@ def test_a_full_disk_is_a_failure() -> None:
     with Path("/dev/full").open("w") as full:
         code = "from eddyline.cli import main; main()"
         run = subprocess.run(
-            [sys.executable, "-c", code, "demo"], stdout=full, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", code, "doctor"], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert run.returncode == 3
     assert "Traceback" not in run.stderr and "No space left" in run.stderr

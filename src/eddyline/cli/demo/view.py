@@ -1,0 +1,195 @@
+"""What the demo shows while it runs: panels on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import ceil
+from types import TracebackType
+from typing import Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from eddyline.cli.demo.run import PACE, Record
+from eddyline.cli.output import Output
+
+LINE_EVERY: Final = 2  # seconds, without a terminal
+RECENT: Final = PACE * 2  # batches over which the rate is taken
+NARROW: Final = 100  # columns below which not all panels stand side by side
+_BAR: Final = 12
+_FIGURES: Final = 8  # lines of the panel with the figures
+
+
+class Screen:
+    """Panels that change in place."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(
+            Text("setting up: registry, queries, machine code (the first time on a machine takes longer)"),
+            console=console,
+            refresh_per_second=8,
+            transient=True,
+        )
+
+    def __enter__(self) -> Screen:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def __call__(self, record: Record) -> None:
+        """A batch has passed."""
+        self._live.update(self._panels(record))
+
+    def _panels(self, record: Record) -> RenderableType:
+        wide = self._console.width >= NARROW
+        room = self._console.height - 15
+        rows = max(3, min(10, room if wide else room // 2))
+        top, below = Table.grid(expand=True), Table.grid(expand=True)
+        for grid in (top, below):
+            grid.add_column(ratio=1)
+            grid.add_column(ratio=1)
+        top.add_row(_panel("flow", flow(record)), _panel("busiest queries", _busiest(record, _FIGURES)))
+        latest, events = (
+            _panel("latest deliveries", _latest(record, rows)),
+            _panel("changes", _events(record, rows)),
+        )
+        below.add_row(latest, events)
+        return Group(top, below) if wide else Group(top, latest, events)
+
+
+class Lines:
+    """A line every two seconds, and one for every change."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._told = 0
+
+    def __enter__(self) -> Lines:
+        self._output.line("setting up: registry, queries, machine code")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to tidy up."""
+
+    def __call__(self, record: Record) -> None:
+        """A batch has passed."""
+        for event in record.events[self._told :]:
+            self._output.line(f"  version {event.version}: {event.text}")
+        self._told = len(record.events)
+        beats = len(record.beats)
+        if beats % (LINE_EVERY * PACE) == 0 or beats == record.plan.batches:
+            self._output.line(
+                f"{beats / PACE:5.1f} s  {record.tuples:>11,} tuples  {record.matches:>9,} matches  "
+                f"{record.queries:,} queries"
+            )
+
+
+class Nothing:
+    """For machines, which want the end alone."""
+
+    def __enter__(self) -> Nothing:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to tidy up."""
+
+    def __call__(self, record: Record) -> None:
+        """A batch has passed."""
+
+
+def flow(record: Record) -> RenderableType:
+    """The figures of the flow."""
+    recent = record.beats[-RECENT:]
+    pushing = sum(beat.seconds for beat in recent)
+    tuples = sum(beat.tuples for beat in recent)
+    matches = [beat.matches.total() for beat in record.beats]
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column(justify="right", style="bold")
+    for name, value in (
+        ("time", f"{len(record.beats) / PACE:.1f} of {record.plan.seconds} s"),
+        ("tuples", f"{record.tuples:,}"),
+        ("tuples/s, at this pace", f"{PACE * record.beats[-1].tuples:,}"),
+        ("tuples/s, while pushing", f"{tuples / pushing:,.0f}"),
+        ("matches", f"{record.matches:,}"),
+        ("rows delivered", f"{record.delivered:,}"),
+        ("queries, version", f"{record.queries:,}, {record.version}"),
+    ):
+        table.add_row(name, value)
+    return Group(table, Text.assemble(("matches a batch  ", "dim"), (chart(matches, 20), "cyan")))
+
+
+def chart(counts: Sequence[int], width: int) -> str:
+    """Counts as a line of blocks, each the mean of its part of them.
+
+    >>> chart([0, 1, 3, 100, 100], 3)
+    ' ▁█'
+    """
+    ends = [len(counts) * place // width for place in range(width + 1)] if len(counts) > width else []
+    parts = [counts[a:b] for a, b in pairwise(ends)] or [[count] for count in counts]
+    means = [sum(part) / len(part) for part in parts]
+    most = max(means, default=0) or 1
+    return "".join(" ▁▂▃▄▅▆▇█"[ceil(8 * mean / most)] for mean in means)
+
+
+def bar(value: int, most: int, width: int = _BAR) -> str:
+    """A bar of blocks, to an eighth of a character.
+
+    >>> bar(3, 4, 4), bar(1, 16, 4), bar(0, 4, 4)
+    ('███', '▎', '')
+    """
+    eighths = round(8 * width * value / most) if most else 0
+    full, rest = divmod(eighths, 8)
+    return "█" * full + ("" if rest == 0 else "▏▎▍▌▋▊▉"[rest - 1])
+
+
+def bars(counts: Sequence[tuple[str, int]], width: int = _BAR) -> list[tuple[str, str, str]]:
+    """Names, numbers and bars, for a table."""
+    most = max((count for _, count in counts), default=0)
+    return [(name, f"{count:,}", bar(count, most, width)) for name, count in counts]
+
+
+def _busiest(record: Record, rows: int) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(style="cyan", no_wrap=True)
+    for line in bars(record.busiest[:rows]):
+        table.add_row(*line)
+    return table
+
+
+def _latest(record: Record, rows: int) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, min_width=18)
+    table.add_column(style="dim", no_wrap=True, overflow="ellipsis")
+    for line in list(record.latest)[-rows:]:
+        table.add_row(*(Text(cell) for cell in line))
+    return table
+
+
+def _events(record: Record, rows: int) -> Table:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style="green", no_wrap=True, min_width=4)
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    for event in record.events[-rows:]:
+        table.add_row(f"v{event.version}", Text(event.text))
+    return table
+
+
+def _panel(title: str, content: RenderableType) -> Panel:
+    return Panel(content, title=title, title_align="left", box=box.ROUNDED, border_style="dim")

@@ -1,0 +1,100 @@
+"""`eddyline doctor`: what it finds, what it says to do, and its exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from eddyline import kernels
+from eddyline.cli import app, checkups
+from eddyline.cli.checkups import Part, look_at_registry
+from eddyline.errors import SetupError
+from eddyline.registry import Put, Registry
+from eddyline.testing.market import QUOTES
+
+RUN = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EDDYLINE_REGISTRY", raising=False)
+
+
+def parts(*arguments: str) -> dict[str, dict[str, object]]:
+    found = json.loads(RUN.invoke(app, ["doctor", "--json", *arguments]).stdout)
+    return {part["name"]: part for part in found["parts"]}
+
+
+def test_machine() -> None:
+    found = parts()
+    assert {found[name]["state"] for name in ("Python", "pyarrow", "time zones", "compiled code")} == {"ok"}
+    assert "Python" in RUN.invoke(app, ["doctor"]).stdout
+
+
+def test_no_java_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> None:
+        raise SetupError("no Java 17 or later was found\n  here", hint="pip install 'eddyline[java]'")
+
+    monkeypatch.setattr("eddyline.runtime.spark.java.find_java", nowhere)
+    monkeypatch.setattr(checkups, "version", lambda name: "1.0")
+    result = RUN.invoke(app, ["doctor"])
+    assert result.exit_code == 1
+    assert "Java: pip install 'eddyline[java]'" in result.stdout
+    assert "something is missing or broken" in result.stdout
+
+
+@pytest.mark.parametrize(("package", "exit_code"), [("pyspark", 0), ("psycopg", 0), ("pyarrow", 1)])
+def test_a_missing_package(package: str, exit_code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        if name == package:
+            raise checkups.PackageNotFoundError
+        return "1.0"
+
+    monkeypatch.setattr(checkups, "version", version)
+    monkeypatch.setattr(checkups, "_java", lambda: Part("Java", "ok", "17"))
+    result = RUN.invoke(app, ["doctor"])
+    assert result.exit_code == exit_code
+    assert f"{package}: " in result.stdout and "pip install" in result.stdout
+
+
+def test_compiled_code_is_missing_or_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = vars(kernels)["numba"].config
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "new"))
+    assert parts()["compiled code"]["found"] == f"none yet in {tmp_path / 'new'}"
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "file" / "x"))
+    found = parts()["compiled code"]
+    assert found["state"] == "broken" and "XDG_CACHE_HOME" in str(found["to_do"])
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    assert "NUMBA_DISABLE_JIT" in str(parts()["compiled code"]["to_do"])
+
+
+def test_a_registry_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Registry.open("eddyline.db") as registry:
+        registry.declare(QUOTES)
+        registry.change([Put("cheap", "SELECT * FROM quotes WHERE price < 10")])
+    held = "format 2, version 2, queries: 1 enabled, streams: quotes"
+    assert parts()["registry"]["found"] == f"eddyline.db: {held}"
+    Path("eddyline.db").rename("other.db")
+    assert parts()["registry"]["state"] == "missing"
+    assert parts("--registry", "other.db")["registry"]["found"] == f"other.db: {held}"
+    monkeypatch.setenv("EDDYLINE_REGISTRY", "other.db")
+    assert parts()["registry"]["state"] == "ok"
+
+
+def test_no_registry_is_fine_unless_one_was_named() -> None:
+    (part,) = look_at_registry(None)
+    assert not part.needed
+    result = RUN.invoke(app, ["doctor", "--registry", "no.db"])
+    assert result.exit_code == 1
+    assert not Path("no.db").exists()
+
+
+def test_a_broken_registry() -> None:
+    Path("bad.db").write_text("hello, this is no database at all" * 99)
+    (part,) = look_at_registry("bad.db")
+    assert part.state == "broken" and part.needed and part.to_do
