@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from eddyline.execute.combinations import SCRATCH, Integers, combine
 from eddyline.execute.ordinals import Checked
-from eddyline.execute.places import Map, Places, placer
+from eddyline.execute.places import Places, placer
 from eddyline.execute.pool import POOL
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import Mask
-from eddyline.index.keyed import KeyedIndex, KeyedTable, strides
+from eddyline.index.keyed import KeyedIndex, KeyedTable
 from eddyline.index.ordinals import Ordinals
 from eddyline.kernels import keyed as kernels
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 Pairs = tuple[Integers, Integers]
 Checks = list[tuple[Ordinals, Mask | None]]
-BITS_A_KEY: Final = 32  # of a filter: one row in about so many is looked at in vain
-MAX_FILTER: Final = 23  # logarithm of the bits of the largest filter: 1 MiB, what a core has of fast cache
-_FACTOR: Final = 0x9E3779B1  # odd; its powers are the factors of a hash
+NARROW: Final = 1 << 15  # constants below which places, and ids of regions, fit into 16 bits
 
 
 class Keyed:
@@ -32,22 +30,25 @@ class Keyed:
         self._placers = [placer(cutting) for cutting in index.keys]
         self._checks = [Checked(cutting) for cutting in index.checks]
         sizes = [len(cutting.constants) for cutting in index.keys]
-        self._tables = [
-            _Single(table) if len(table.keys) == 1 else _Several(table, [sizes[key] for key in table.keys])
-            for table in index.tables
-        ]
+        self._single = [table for table in index.tables if len(table.keys) == 1]
+        self._combined = combine([table for table in index.tables if len(table.keys) > 1], sizes)
+        self._kind = np.dtype(np.uint16 if max(sizes, default=0) < NARROW else np.uint32)
         self._pairs_a_row = 0.25  # as in the last batch
 
     def match(self, evaluation: Evaluation, rows: int) -> Pairs:
         """Rows and query numbers of all pairs, table by table."""
-        places = POOL.take(len(self._placers) * rows, np.uint32).reshape(len(self._placers), rows)
+        places = POOL.take(len(self._placers) * rows, self._kind).reshape(len(self._placers), rows)
         for subject, found in zip(self._placers, places, strict=True):
             subject.place(evaluation, found)
         checks = [subject.read(evaluation) for subject in self._checks]
-        picked = POOL.take(rows, np.int32 if rows < 2**31 else np.int64)
-        output = _Output(int(1.25 * self._pairs_a_row * rows) + kernels.FAN, picked.dtype)
-        for table in self._tables:
-            table.match(places, checks, picked, output)
+        kind = np.int32 if rows < 2**31 else np.int64
+        scratch = POOL.take(SCRATCH * rows, kind).reshape(SCRATCH, rows)
+        output = _Output(int(1.25 * self._pairs_a_row * rows) + kernels.FAN, kind)
+        for table in self._single:
+            _collect(table, *_reaching(table, places[table.keys[0]], checks, scratch[0]), checks, output)
+        for tables in self._combined:
+            for table, picked, keys in tables.find(places, scratch):
+                _collect(table, picked, keys, checks, output)
         self._pairs_a_row = output.filled / max(rows, 1)
         return _once(output.pairs, self.index.repeated) if len(self.index.repeated) else output.pairs
 
@@ -57,13 +58,13 @@ class _Output:
 
     def __init__(self, room: int, kind: npt.DTypeLike) -> None:
         self.filled = 0
-        self.row, self.number = POOL.take(room, kind), POOL.take(room, np.int32)
+        self.row, self.number = POOL.take(2 * room, kind).reshape(2, room)
 
     def grow(self) -> None:
         """Twice the room."""
         row, number = self.pairs
         room = 2 * len(self.row)
-        self.row, self.number = POOL.take(room, row.dtype), POOL.take(room, np.int32)
+        self.row, self.number = POOL.take(2 * room, row.dtype).reshape(2, room)
         self.row[: self.filled], self.number[: self.filled] = row, number
 
     @property
@@ -72,54 +73,20 @@ class _Output:
         return self.row[: self.filled], self.number[: self.filled]
 
 
-class _Single:
-    """A table by one subject: rows are picked that reach the least bounds of their key."""
-
-    def __init__(self, table: KeyedTable) -> None:
-        self._table = table
-
-    def match(self, places: Places, checks: Checks, picked: Integers, output: _Output) -> None:
-        """Add the table's pairs to the output; `picked` is scratch for row numbers."""
-        keys = places[self._table.keys[0]]
-        if self._table.columns:
-            (first, flip), (second, other) = self._table.columns[:2]
-            values = checks[first][0], -int(flip), checks[second][0], -int(other)
-            count = kernels.screen_bounds(keys, self._table.leasts, *values, picked)
-            picked = picked[:count]
-            keys = keys[picked]
-        else:
-            picked[:] = np.arange(len(picked))
-        _collect(self._table, picked, keys, checks, output)
+def _reaching(table: KeyedTable, keys: Places, checks: Checks, picked: Integers) -> tuple[Integers, Places]:
+    """The rows that reach the least bounds of their key, in a table by one subject, and their keys."""
+    if not table.columns:
+        picked[:] = np.arange(len(picked))
+        return picked, keys
+    (first, flip), (second, other) = table.columns[:2]
+    values = checks[first][0], -int(flip), checks[second][0], -int(other)
+    picked = picked[: kernels.screen_bounds(keys, table.leasts, *values, picked)]
+    return picked, keys[picked]
 
 
-class _Several:
-    """A table by several subjects: rows are picked whose combination passes a filter and is found in a map."""
-
-    def __init__(self, table: KeyedTable, sizes: list[int]) -> None:
-        self._table = table
-        self._subjects = np.array(table.keys)
-        self._strides = np.array(strides(sizes), np.uint64)
-        self._factors = np.array([_FACTOR ** (i + 1) % 2**32 for i in range(len(sizes))], np.uint32)
-        self._map = Map(table.packed)
-        bits = min(MAX_FILTER, max(6, (BITS_A_KEY * len(table.packed) - 1).bit_length()))
-        self._shift, self._filter = np.uint32(32 - bits), np.zeros(1 << (bits - 6), np.uint64)
-        digits = np.array(sizes, np.uint64)[:, None] + np.uint64(1)
-        places = (table.packed // self._strides[:, None] % digits).astype(np.uint32)
-        kernels.set_bits(places, self._factors, self._shift, self._filter)
-
-    def match(self, places: Places, checks: Checks, picked: Integers, output: _Output) -> None:
-        """Add the table's pairs to the output; `picked` is scratch for row numbers."""
-        count = kernels.screen_combinations(
-            places, self._subjects, self._factors, self._shift, self._filter, picked
-        )
-        keys = np.empty(count, np.int32)
-        count = kernels.resolve(
-            places, self._subjects, self._strides, count, self._map.shift, self._map.slots, picked, keys
-        )
-        _collect(self._table, picked[:count], keys[:count], checks, output)
-
-
-def _collect(table: KeyedTable, picked: Integers, keys: Integers, checks: Checks, output: _Output) -> None:
+def _collect(
+    table: KeyedTable, picked: Integers, keys: Integers | Places, checks: Checks, output: _Output
+) -> None:
     """Add the pairs of picked rows with keys, except where a checked subject is NULL."""
     for check in table.checks:
         valid = checks[check][1]

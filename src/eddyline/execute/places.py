@@ -17,7 +17,7 @@ from eddyline.index.ordinals import float_ordinals, has_ordinals
 from eddyline.kernels import keyed as kernels
 from eddyline.model import types as t
 
-Places = npt.NDArray[np.uint32]
+Places = npt.NDArray[np.unsignedinteger[Any]]
 
 
 class Placer(Protocol):
@@ -82,4 +82,4 @@ class _Others:
     def place(self, evaluation: Evaluation, places: Places) -> None:
         self._locator.locate(evaluation.values(self._subject), places)
         # region 2i + 1 is constant i; NULL's, the last one, is odd too and gives the number of constants by itself
-        np.copyto(places, np.where(places & 1, places >> 1, np.uint32(self._missing)))
+        np.copyto(places, np.where(places & 1, places >> 1, places.dtype.type(self._missing)))

@@ -16,7 +16,11 @@ from eddyline.kernels import strings as kernels
 from eddyline.model import types as t
 
 Ids = npt.NDArray[np.unsignedinteger[Any]]
+_Bytes = npt.NDArray[np.uint8]
+_Offsets = npt.NDArray[np.int32]
+_Table = tuple[int, int, npt.NDArray[np.uint64], Ids, npt.NDArray[np.uint64]]
 _NO_BYTES: Final = np.empty(0, np.uint8)
+_SEED: Final = 0x1B873593CC9E2D51  # the first of those that are tried
 
 
 class StringTable:
@@ -25,11 +29,9 @@ class StringTable:
     def __init__(self, cutting: Cutting, *, step: int, first: int, missing: int, null: int) -> None:
         kind = pa.string() if cutting.subject.type == t.STRING else pa.binary()
         constants = pa.array(cutting.constants, kind)
-        bits = len(constants).bit_length() + 2  # at most a quarter of the slots is taken
-        self._shift, self._slots = 64 - bits, np.zeros(4 << bits, np.uint64)
         self._constants = _buffers(constants)
-        kernels.build(*self._constants, self._shift, self._slots)
-        self._answers = step, first, missing
+        self._long = int(np.diff(self._constants[1]).max(initial=0)) > kernels.SHORT
+        self._table = (*_table(*self._constants, step, first), missing)
         self._null = null
 
     def find(self, values: pa.Array, ids: Ids) -> None:
@@ -37,7 +39,10 @@ class StringTable:
         if isinstance(values, pa.DictionaryArray):
             self._find_encoded(values, ids)
             return
-        kernels.find(*_buffers(values), self._shift, self._slots, *self._constants, *self._answers, ids)
+        strings = _buffers(values)
+        longest = kernels.find(*strings, *self._table, ids)
+        if self._long and longest > kernels.SHORT:
+            kernels.find_long(*strings, *self._table, *self._constants, ids)
         mark_nulls(values, self._null, ids)
 
     def _find_encoded(self, values: pa.DictionaryArray, ids: Ids) -> None:
@@ -64,10 +69,29 @@ class Points:
         self._table.find(values, ids)
 
 
-def _buffers(values: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+def _buffers(values: pa.Array) -> tuple[_Bytes, _Offsets]:
     """The bytes that strings lie in, which may be more than theirs, and where each starts and the last one ends."""
     _, offsets, data = values.buffers()
     if not len(values):
         return _NO_BYTES, np.zeros(1, np.int32)
     plain = np.frombuffer(offsets, np.int32, len(values) + 1, 4 * values.offset)
     return _NO_BYTES if data is None else np.frombuffer(data, np.uint8), plain
+
+
+def _table(data: _Bytes, offsets: _Offsets, step: int, first: int) -> _Table:
+    """A seed for which every bucket has a factor, and the table that they make."""
+    size = len(offsets) - 1
+    bits = max(1, (size + size // 4).bit_length())  # at most four of five slots are taken
+    entries, hashes = np.zeros(kernels.WORDS * (size + 1), np.uint64), np.empty(size, np.uint64)
+    entries[-1] = 0xFFFFFFFF << 32
+    factors = np.ones(1 << (size // 4).bit_length(), np.uint64)  # two to four constants a bucket
+    for seed in range(_SEED, 2 * _SEED):
+        kernels.fill(data, offsets, seed, step, first, entries, hashes)
+        slots: Ids = np.full(1 << bits, size, np.uint16 if size < 1 << 16 else np.uint32)
+        buckets = (hashes & np.uint64(len(factors) - 1)).astype(np.int64)
+        counts = np.bincount(buckets, minlength=len(factors))
+        members, order = np.argsort(buckets, kind="stable"), np.argsort(-counts, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        if kernels.build(hashes, members, starts, order, 64 - bits, size, factors, slots):
+            return seed, 64 - bits, factors, slots, entries
+    raise AssertionError("no two strings have one hash under all seeds")

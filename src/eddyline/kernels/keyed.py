@@ -1,6 +1,6 @@
 """Keyed evaluation: rows that may match are picked out first, then the entries of their key are compared.
 
-    every row       places of its key values  --->  its key, if any entry could hold   (screen_*, resolve)
+    every row       places of its key values  --->  its key, if any entry could hold   (screen_*; combinations.py)
     picked rows     entries of the key, those left out whose bounds are above the row  (collect)
 
 A *map* is a hash table from 64-bit keys to numbers: slot s is the key at 2 * s and its number + 1 behind it, 0 if the
@@ -15,7 +15,6 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FAN = 8  # entries, or minima of the level below, that a minimum stands for
-BATCH = 512  # rows whose hashes are worked out before the filter is looked at
 _LOG = 3
 
 _U64 = np.uint64
@@ -41,7 +40,7 @@ def build_map(keys, shift, slots):
 
 
 @njit(cache=True, nogil=True)
-def _number(key, shift, slots):
+def number_of(key, shift, slots):
     """The number of a key, or -1."""
     mask = _U64(len(slots) - 1)
     at = _U64(2) * _place(key, shift)
@@ -56,7 +55,7 @@ def _number(key, shift, slots):
 def look_up(keys, shift, slots, missing, numbers):
     """numbers[i] = number of keys[i], or `missing`."""
     for i in range(len(keys)):
-        number = _number(_U64(keys[i]), shift, slots)
+        number = number_of(_U64(keys[i]), shift, slots)
         numbers[i] = number if number >= 0 else missing
 
 
@@ -65,60 +64,6 @@ def remap(indices, table, out):
     """out[i] = table[indices[i]]"""
     for i in range(len(indices)):
         out[i] = table[_U64(indices[i])]
-
-
-@njit(cache=True, nogil=True)
-def _add_hashes(places, factor, hashes):
-    """Add places * factor to the hashes; a loop of its own, so that it is done in vectors."""
-    for i in range(len(places)):
-        hashes[i] = np.uint32(hashes[i] + np.uint32(places[i] * factor))
-
-
-@njit(cache=True, nogil=True)
-def set_bits(places, factors, shift, filter_):
-    """Set the bit of every combination of places in a filter of 2 ** (32 - shift) bits; places: (subjects, keys)."""
-    hashes = np.zeros(places.shape[1], np.uint32)
-    for subject in range(len(places)):
-        _add_hashes(places[subject], factors[subject], hashes)
-    for i in range(len(hashes)):
-        bit = _U64(hashes[i] >> shift)
-        filter_[bit >> _U64(6)] |= _U64(1) << (bit & _U64(63))
-
-
-@njit(cache=True, nogil=True)
-def screen_combinations(places, subjects, factors, shift, filter_, picked):
-    """Write the rows whose combination of places has its bit set in the filter; returns how many.
-
-    places: (all subjects, rows). subjects: which of them make the key. factors: an odd number for each.
-    """
-    all_hashes = np.empty(BATCH, np.uint32)
-    rows = places.shape[1]
-    found = _U64(0)
-    for begin in range(0, rows, BATCH):
-        end = min(begin + BATCH, rows)
-        hashes = all_hashes[: end - begin]
-        hashes[:] = 0
-        for subject in range(len(subjects)):
-            _add_hashes(places[subjects[subject]][begin:end], factors[subject], hashes)
-        for i in range(end - begin):
-            bit = _U64(hashes[i] >> shift)
-            picked[found] = begin + i
-            found += (filter_[bit >> _U64(6)] >> (bit & _U64(63))) & _U64(1)
-    return np.int64(found)
-
-
-@njit(cache=True, nogil=True)
-def resolve(places, subjects, strides, count, shift, slots, picked, keys):
-    """Keep the picked rows whose combination is in the map, and write its number beside; returns how many."""
-    found = 0
-    for i in range(count):
-        packed = _U64(0)
-        for subject in range(len(subjects)):
-            packed += _U64(places[subjects[subject], picked[i]]) * strides[subject]
-        number = _number(packed, shift, slots)
-        picked[found], keys[found] = picked[i], number
-        found += number >= 0
-    return found
 
 
 @njit(cache=True, nogil=True)

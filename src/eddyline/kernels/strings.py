@@ -1,11 +1,14 @@
-"""Strings to the numbers of equal constants: a hash table that holds the ends of short strings in its slots.
+"""Strings to the numbers of equal constants: a perfect hash table, whose entries hold the ends of strings.
 
     constant     'product 017'        length <= 8: head = tail = the bytes, zeros behind
-    slot         head  'product '     length <= 16: head and tail overlap or meet, and with the length say it all
+    entry        head  'product '     length <= 16: head and tail overlap or meet, and with the length say it all
                  tail  'duct 017'     longer: what lies between is compared with the constant itself
-                 length << 32 | number + 1          (0: the slot is empty)
+                 length << 32 | answer
 
-Two loads of eight bytes, one multiplication each and one slot of 32 bytes are all that most values need.
+    hash  --low bits-->  bucket  --its factor * hash, high bits-->  slot  ---->  the only entry that can be equal
+
+Factors are chosen so that no two constants share a slot: a string is compared with one entry, and nothing in the loop
+depends on what is found. Slots without a constant lead to the last entry, whose length no string has.
 """
 
 from __future__ import annotations
@@ -15,13 +18,13 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-BATCH = 256  # strings whose hashes are worked out before the slots are looked at
+WORDS = 3  # of an entry
+SHORT = 16  # bytes of the longest string that its ends say all about
+TRIES = 1 << 16  # factors for one bucket before another seed is better
 
 _U64 = np.uint64
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _FACTOR, _OTHER = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-_NUMBER = np.uint64(0xFFFFFFFF)
-_SLOT, _TAIL, _WHOLE = np.uint64(4), np.uint64(1), np.uint64(2)  # words; a slot never crosses a cache line
+_MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
 
 
 @intrinsic
@@ -38,35 +41,41 @@ def _load64(typing, data, at):
     return signature, generate
 
 
-@njit(cache=True, nogil=True)
-def _mix(head, tail, length):
-    mixed = (head ^ length) * _FACTOR + tail * _OTHER
-    return (mixed ^ (mixed >> _U64(32))) * _FACTOR
+@intrinsic
+def _fold(typing, one, other):
+    """Both halves of the product of two words, one over the other."""
+    signature = types.uint64(types.uint64, types.uint64)
+
+    def generate(context, builder, signature, arguments):
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(argument, wide) for argument in arguments))
+        high = builder.lshr(product, ir.Constant(wide, 64))
+        return builder.trunc(builder.xor(product, high), ir.IntType(64))
+
+    return signature, generate
 
 
 @njit(cache=True, nogil=True)
-def _hash(data, at, length, head, tail):
-    mixed = _mix(head, tail, _U64(length))
+def _hash_ends(head, tail, length, seed):
+    return _fold(head ^ length ^ seed, tail ^ ~seed)
+
+
+@njit(cache=True, nogil=True)
+def _hash(data, at, length, head, tail, seed):
+    mixed = _hash_ends(head, tail, _U64(length), seed)
     for i in range(8, length - 8, 8):
-        mixed = ((mixed ^ (mixed >> _U64(29))) + _load64(data, at + i)) * _FACTOR
+        mixed = _fold(mixed ^ _load64(data, at + i), _FACTOR)
     return mixed
 
 
 @njit(cache=True, nogil=True)
-def _short(data, at, length):
-    """A string of at most eight bytes as a number, wherever it lies."""
+def _ends(data, at, length):
+    """The first and the last eight bytes of a string, wherever it lies; both are all of it if it is shorter."""
+    if length > 8:
+        return _load64(data, at), _load64(data, at + length - 8)
     word = _U64(0)
     for i in range(length):
         word |= _U64(data[at + i]) << _U64(8 * i)
-    return word
-
-
-@njit(cache=True, nogil=True)
-def _ends(data, at, length):
-    """The first and the last eight bytes of a string; both are all of it if it is shorter."""
-    if length > 8:
-        return _load64(data, at), _load64(data, at + length - 8)
-    word = _short(data, at, length)
     return word, word
 
 
@@ -80,103 +89,112 @@ def _same_middle(data, at, other, other_at, length):
 
 
 @njit(cache=True, nogil=True)
-def build(data, offsets, shift, slots):
-    """Put distinct strings into slots (all zero before), of which there are 2 ** (64 - shift)."""
-    mask = _U64(len(slots)) // _SLOT - _U64(1)
-    for number in range(len(offsets) - 1):
-        at = np.int64(offsets[number])
-        length = np.int64(offsets[number + 1]) - at
-        head, tail = _ends(data, at, length)
-        slot = _hash(data, at, length, head, tail) >> _U64(shift)
-        while slots[_SLOT * slot + _WHOLE]:
-            slot = (slot + _U64(1)) & mask
-        slots[_SLOT * slot], slots[_SLOT * slot + _TAIL] = head, tail
-        slots[_SLOT * slot + _WHOLE] = _U64(length) << _U64(32) | _U64(number + 1)
-
-
-@njit(cache=True, nogil=True)
-def _search(data, at, length, head, tail, place, slots, constants, constant_offsets):
-    """The number of the constant that equals a string with these ends, or -1; `place` is the first slot's."""
-    mask = _U64(len(slots)) - _U64(1)
-    whole = slots[place + _WHOLE]
-    while whole != _U64(0):
-        if slots[place] == head and slots[place + _TAIL] == tail and whole >> _U64(32) == _U64(length):
-            number = np.int64(whole & _NUMBER) - 1
-            if length <= 16 or _same_middle(data, at, constants, np.int64(constant_offsets[number]), length):
-                return number
-        place = (place + _SLOT) & mask
-        whole = slots[place + _WHOLE]
-    return np.int64(-1)
-
-
-@njit(cache=True, nogil=True)
-def _find_fast(data, offsets, begin, end, shift, slots, step, before, missing, found, ends, places, again):
-    for i in range(begin, end):
+def fill(data, offsets, seed, step, first, entries, hashes):
+    """Write the entry and the hash of every string; string i is answered by step * i + first."""
+    for i in range(len(hashes)):
         at = np.int64(offsets[i])
         length = np.int64(offsets[i + 1]) - at
-        short = min(length, 8)
-        mask = _ALL >> ((_U64(64) - _U64(8) * _U64(short)) & _U64(63)) if length else _U64(0)
-        head, tail = _load64(data, at) & mask, _load64(data, at + length - short) & mask
-        j = _U64(i - begin)
-        ends[0, j], ends[1, j] = head, tail
-        places[j] = _SLOT * (_mix(head, tail, _U64(length)) >> _U64(shift))
-    repeats = _U64(0)
-    for i in range(begin, end):
-        length = _U64(offsets[i + 1] - offsets[i])
-        j = _U64(i - begin)
-        place = places[j]
-        whole = slots[place + _WHOLE]
-        same = (
-            (slots[place] == ends[0, j])
-            & (slots[place + _TAIL] == ends[1, j])
-            & (whole >> _U64(32) == length)
-        )
-        taken = whole != _U64(0)  # an empty slot looks like the empty string
-        found[i] = step * np.int64(whole & _NUMBER) + before if same & taken else missing
-        again[repeats] = i
-        repeats += _U64((taken & (not same)) | (length > _U64(16)))
-    return np.int64(repeats)
+        head, tail = _ends(data, at, length)
+        entry = WORDS * i
+        entries[entry], entries[entry + 1] = head, tail
+        entries[entry + 2] = _U64(length) << _U64(32) | _U64(step * i + first)
+        hashes[i] = _hash(data, at, length, head, tail, seed)
 
 
 @njit(cache=True, nogil=True)
-def find(data, offsets, shift, slots, constants, constant_offsets, step, first, missing, found):
-    """found[i] = step * (number of the constant that equals string i) + first, or `missing`.
+def _settle(hashes, members, factor, shift, empty, slots):
+    """Give every member of a bucket a slot of its own, or none of them any; returns whether that went well."""
+    for i in range(len(members)):
+        slot = (hashes[members[i]] * factor) >> shift
+        if slots[slot] != empty:
+            for j in range(i):
+                slots[(hashes[members[j]] * factor) >> shift] = empty
+            return False
+        slots[slot] = members[i]
+    return True
 
-    Strings so near the end of the data that eight bytes cannot be read, those whose slot is taken by another one, and
-    long ones are looked at again one by one; all others go through without a branch that depends on them.
+
+@njit(cache=True, nogil=True)
+def build(hashes, members, starts, order, shift, empty, factors, slots):
+    """Find a factor for every bucket; False if one has none.
+
+    members[starts[b]:starts[b + 1]] are the strings of bucket b. order: buckets, large ones first. slots: 2 ** (64 -
+    shift) of them, all `empty` before; the number of the string is written.
     """
-    ends, places, again = (
-        np.empty((2, BATCH), np.uint64),
-        np.empty(BATCH, np.uint64),
-        np.empty(BATCH, np.int64),
-    )
-    count = len(found)
-    fast = count
+    for bucket in order:
+        own = members[starts[bucket] : starts[bucket + 1]]
+        factor, tries = _OTHER, 0
+        while not _settle(hashes, own, factor, _U64(shift), empty, slots):
+            factor, tries = factor * _FACTOR + _OTHER | _U64(1), tries + 1
+            if tries == TRIES:
+                return False
+        factors[bucket] = factor
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _number(mixed, shift, factors, slots):
+    """The only constant that a string with this hash can be equal to."""
+    return _U64(slots[(mixed * factors[mixed & _U64(len(factors) - 1)]) >> shift])
+
+
+@njit(cache=True, nogil=True)
+def _answer(head, tail, length, number, entries, missing):
+    """The answer of a constant if it has these ends and this length."""
+    entry = _U64(WORDS) * number
+    whole = entries[entry + _U64(2)]
+    differ = (entries[entry] ^ head) | (entries[entry + _U64(1)] ^ tail) | ((whole >> _U64(32)) ^ length)
+    return missing if differ else np.uint32(whole)
+
+
+@njit(cache=True, nogil=True)
+def _find(head, tail, length, seed, shift, factors, slots, entries, missing):
+    number = _number(_hash_ends(head, tail, length, seed), shift, factors, slots)
+    return _answer(head, tail, length, number, entries, missing)
+
+
+@njit(cache=True, nogil=True)
+def find(data, offsets, seed, shift, factors, slots, entries, missing, found):
+    """found[i] = answer of the constant that equals string i, or `missing`; returns the length of the longest string.
+
+    Only strings of up to SHORT bytes are answered rightly, see `find_long`. Those so near the end of the data that eight
+    bytes cannot be read are gone through last.
+    """
+    seed, shift, missing = _U64(seed), _U64(shift), np.uint32(missing)
+    longest, fast = np.int64(0), len(found)
     while fast > 0 and offsets[fast - 1] > len(data) - 8:
         fast -= 1
-    for begin in range(0, fast, BATCH):
-        end = min(begin + BATCH, fast)
-        repeats = _find_fast(
-            data, offsets, begin, end, shift, slots, step, first - step, missing, found, ends, places, again
-        )
-        for r in range(repeats):
-            i = again[r]
-            at = np.int64(offsets[i])
-            j = i - begin
-            length = np.int64(offsets[i + 1]) - at
-            place = (
-                places[j]
-                if length <= 16
-                else _SLOT * (_hash(data, at, length, ends[0, j], ends[1, j]) >> _U64(shift))
-            )
-            number = _search(
-                data, at, length, ends[0, j], ends[1, j], place, slots, constants, constant_offsets
-            )
-            found[i] = step * number + first if number >= 0 else missing
-    for i in range(fast, count):
+    for i in range(fast):
         at = np.int64(offsets[i])
         length = np.int64(offsets[i + 1]) - at
+        longest = max(longest, length)
+        short = min(length, 8)
+        mask = _MASKS[_U64(short)]
+        head, tail = _load64(data, at) & mask, _load64(data, at + length - short) & mask
+        found[i] = _find(head, tail, _U64(length), seed, shift, factors, slots, entries, missing)
+    for i in range(fast, len(found)):
+        at = np.int64(offsets[i])
+        length = np.int64(offsets[i + 1]) - at
+        longest = max(longest, length)
         head, tail = _ends(data, at, length)
-        place = _SLOT * (_hash(data, at, length, head, tail) >> _U64(shift))
-        number = _search(data, at, length, head, tail, place, slots, constants, constant_offsets)
-        found[i] = step * number + first if number >= 0 else missing
+        found[i] = _find(head, tail, _U64(length), seed, shift, factors, slots, entries, missing)
+    return longest
+
+
+@njit(cache=True, nogil=True)
+def find_long(
+    data, offsets, seed, shift, factors, slots, entries, missing, constants, constant_offsets, found
+):
+    """As `find`, for the strings of more than SHORT bytes alone."""
+    seed, shift, missing = _U64(seed), _U64(shift), np.uint32(missing)
+    for i in range(len(found)):
+        at = np.int64(offsets[i])
+        length = np.int64(offsets[i + 1]) - at
+        if length > SHORT:
+            head, tail = _ends(data, at, length)
+            number = _number(_hash(data, at, length, head, tail, seed), shift, factors, slots)
+            answer = _answer(head, tail, _U64(length), number, entries, missing)
+            if answer != missing:
+                same = _same_middle(data, at, constants, np.int64(constant_offsets[number]), length)
+                answer = answer if same else missing
+            found[i] = answer

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline.config import IndexSettings
+from eddyline.execute.combinations import combine
 from eddyline.execute.keyed import Keyed
 from eddyline.execute.why import decide
 from eddyline.functions.evaluate import Evaluation
@@ -118,6 +119,42 @@ def test_several_values_of_several_subjects() -> None:
     texts = [(s, t, i) for s in ("a", "b", "c", None) for t in ("x", "y", "z") for i in (1, 4)]
     s, t, i = (list(column) for column in zip(*texts, strict=True))
     check(predicates, {"s": pa.array(s), "t": pa.array(t), "i": pa.array(i, pa.int64())})
+
+
+@pytest.mark.parametrize(
+    ("pairs_of", "triples", "screens"),
+    [
+        (40, 6, 1),  # a bit for every pair, and the triples look at the same rows
+        (40, 300, 2),  # too many rows for that
+        (1, 6, 2),  # so few pairs that a filter is smaller
+    ],
+)
+def test_tables_by_several_subjects(pairs_of: int, triples: int, screens: int) -> None:
+    """Whatever way they are found, with rows in more than one batch of a kernel and values that no query names."""
+    rng = np.random.default_rng(pairs_of + triples)
+    texts = [f"v{i:02d}" for i in range(20)]
+
+    def drawn(count: int) -> list[tuple[int, ...]]:
+        return [tuple(row) for row in rng.integers(0, 20, (count, 3)).tolist()]
+
+    predicates: list[Predicate] = [both(some(S, texts[a]), some(T, texts[b])) for a, b, _ in drawn(pairs_of)]
+    predicates += [both(some(S, texts[a]), some(T, texts[b]), some(N, c)) for a, b, c in drawn(triples)]
+    rows = 700
+    columns = {
+        name: pa.array([[*texts, "other", None][i] for i in rng.integers(0, 22, rows)]) for name in "st"
+    }
+    columns["i"] = pa.array([[*range(21), None][i] for i in rng.integers(0, 22, rows)], pa.int64())
+    check(predicates, columns)
+    index = build_keyed(choose(predicates, FORCED)[0], range(len(predicates)))
+    assert len(combine(index.tables, [len(cutting.constants) for cutting in index.keys])) == screens
+
+
+def test_more_constants_than_sixteen_bits_count() -> None:
+    last = 70_000
+    predicates: list[Predicate] = [some(N, value) for value in range(last)]
+    predicates.append(both(some(N, last - 1), some(S, "a")))
+    columns = {"i": pa.array([0, 65_536, last - 1, last, None], pa.int64()), "s": pa.array(["a"] * 5)}
+    assert pairs(predicates, columns) == [(0, 0), (1, 65_536), (2, last - 1), (2, last)]
 
 
 def test_a_pair_that_two_alternatives_find_is_there_once() -> None:

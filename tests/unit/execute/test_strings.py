@@ -7,6 +7,7 @@ import pytest
 from eddyline.execute.strings import StringTable
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.cutting import cut
+from eddyline.kernels import strings as kernels
 from eddyline.model.expression import Column
 from eddyline.model.regions import Regions
 from eddyline.model.types import BINARY, STRING
@@ -76,6 +77,26 @@ def test_parts_of_arrays() -> None:
 def test_many_constants_that_look_alike() -> None:
     constants = [f"{i:06d}" for i in range(5000)]
     check(pa.array(constants + [f"x{i}" for i in range(5000)]), constants)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 70_000])
+def test_any_number_of_constants(size: int) -> None:
+    constants = [f"constant {i}" for i in range(size)]
+    cutting = cut(Column("x", STRING), [Regions.points(constants)])
+    table = StringTable(cutting, step=2, first=1, missing=0, null=0)
+    found = np.empty(size + 3, np.uint32)
+    table.find(pa.array([*cutting.constants, "", None, "constant"], pa.string()), found)
+    assert found.tolist() == [*range(1, 2 * size, 2), 0, 0, 0]
+
+
+def test_two_equal_hashes_have_no_factor() -> None:
+    """Another seed is taken then."""
+    members, starts, order = np.arange(2), np.array([0, 2]), np.array([0])
+    for hashes, possible in (([1, 2], True), ([7, 7], False)):
+        factors, slots = np.ones(1, np.uint64), np.full(4, 2, np.uint16)
+        given = np.array(hashes, np.uint64)
+        assert kernels.build(given, members, starts, order, 62, 2, factors, slots) is possible
+        assert sorted(slots.tolist()) == ([0, 1, 2, 2] if possible else [2, 2, 2, 2])
 
 
 def test_dictionaries() -> None:
