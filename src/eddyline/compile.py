@@ -121,12 +121,26 @@ class Compiler:
             if not held:
                 break
             free -= held
-        signs = {
+        signs = self._signs(query, found, sorted(free), bound)
+        return _Shape(tuple(i for i in everything if i not in free), tuple(sorted(signs & free)))
+
+    def _signs(self, query: Query, found: Split, free: Sequence[int], bound: BoundQuery) -> set[int]:
+        """The constants that stand behind a minus. Zero is the same with it and without: one stands in for it here."""
+        zeros = [index for index in free if found.values[index] == 0]
+        if zeros:
+            text, places = query.sql, found.places()
+            for index in zeros:
+                end = places[index][1]
+                text = f"{text[: end - 1]}1{text[end:]}"
+            shown = split(text)
+            assert shown is not None and shown.types == found.types, "the last digit changes no type"
+            bound, _ = self._bind(Query(query.id, text), shown, free)
+            found = shown
+        return {
             e.index
             for e in walk(bound.predicate)
             if isinstance(e, Parameter) and e.value != found.values[e.index]
         }
-        return _Shape(tuple(i for i in everything if i not in free), tuple(sorted(signs & free)))
 
     def _bind(self, query: Query, found: Split, chosen: Sequence[int]) -> tuple[BoundQuery, set[int]]:
         places = found.places()

@@ -109,6 +109,14 @@ def test_a_batch_that_comes_again_is_not_handed_out_again(tmp_path: Path) -> Non
     assert sorted(path.parent.name for path in tmp_path.rglob("*.*")) == ["data", "pushes"]
 
 
+def test_batches_without_an_id_are_kept_too(tmp_path: Path) -> None:
+    for _ in range(2):  # the second time after a restart
+        engine = Engine([QUOTES], deliveries=tmp_path)
+        engine.add("all", "SELECT * FROM quotes")
+        assert not any(engine.push("quotes", BATCHES[2]).repeated for _ in range(2))
+    assert [push.batch_id for push in DeliveryLog(tmp_path)] == ["push 0", "push 1", "push 2", "push 3"]
+
+
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     engine = Engine([QUOTES], deliveries=tmp_path)
     engine.add("all", "SELECT * FROM quotes")

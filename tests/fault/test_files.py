@@ -146,9 +146,23 @@ def test_a_missing_column_is_an_error_and_null_in_json(tmp_path: Path, ending: s
 def test_more_columns_in_another_order_and_case(tmp_path: Path, ending: str) -> None:
     names = [*reversed(SCHEMA.names), "venue"]
     table = TABLE.append_column("venue", pa.array(["X"] * len(ROWS))).select(names)
-    if not ending.startswith("jsonl"):
-        table = table.rename_columns([name.upper() for name in names])
+    table = table.rename_columns([name.upper() for name in names])
     assert rows_of(write(tmp_path, ending, table)) == (ROWS, [])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+def test_a_column_that_is_there_twice_is_an_error(tmp_path: Path, ending: str) -> None:
+    table = pa.table([pa.array([1]), pa.array([2])], names=["a", "A"])
+    path = tmp_path / f"rows.{ending}"
+    if ending == "csv":
+        path.write_text("a,A\n1,2\n")
+    elif ending == "parquet":
+        parquet.write_table(table, path)
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    with pytest.raises(EddylineError, match='has the column "a" twice'):
+        rows_of(path, Stream("s", pa.schema([("a", pa.int64())])))
 
 
 @pytest.mark.parametrize("ending", BINARY)
@@ -308,6 +322,9 @@ NOT_JSON = "this is not JSON: "
             id="too large",
         ),
         pytest.param(b'{"a":1}', [(1, None)], [], id="no break at the end"),
+        pytest.param(
+            b'{"A":1,"b":"x"}\n{"a":2,"B":"y"}\n', [(1, "x"), (2, "y")], [], id="names in another case"
+        ),
     ],
 )
 def test_json_lines(
@@ -478,3 +495,28 @@ def test_a_file_of_a_folder_that_is_no_rows_is_named(tmp_path: Path) -> None:
     (folder / "notes.txt").write_text("hello")
     with pytest.raises(FileError, match=r"notes.txt"):
         rows_of(folder)
+
+
+def test_links_in_a_folder_are_followed_or_named(tmp_path: Path) -> None:
+    folder, other = tmp_path / "data", tmp_path / "other"
+    folder.mkdir()
+    other.mkdir()
+    write(other, "csv")
+    (folder / "link").symlink_to(other)
+    assert rows_of(folder) == (ROWS, [])
+    (folder / "gone.csv").symlink_to(tmp_path / "nowhere.csv")
+    with pytest.raises(FileError, match=r'gone.csv" is neither a file nor a folder'):
+        rows_of(folder)
+    (folder / "gone.csv").unlink()
+    (other / "up").symlink_to(folder)
+    with pytest.raises(FileError, match="is inside of itself"):
+        rows_of(folder)
+
+
+def test_folders_that_fit_a_pattern_are_read(tmp_path: Path) -> None:
+    for day in ("2026-01-05", "2026-01-06"):
+        (tmp_path / day).mkdir()
+        write(tmp_path / day, "csv")
+    for pattern in ("2026-*", "2026-*/*", "2026-*/**"):
+        files = [piece.file for piece in read(str(tmp_path / pattern), QUOTES)]
+        assert [Path(file).parent.name for file in files] == ["2026-01-05", "2026-01-06"]

@@ -13,7 +13,7 @@ import typer
 
 from eddyline.cli.backtest_text import show
 from eddyline.cli.chosen_queries import Chosen, choose
-from eddyline.cli.data_sources import Data, InputFormat, data_of
+from eddyline.cli.data_sources import Data, InputFormat, data_of, refuse_overwriting
 from eddyline.cli.findings import Finding
 from eddyline.cli.output import Exit, Output, note, print_json
 from eddyline.cli.progress import Bar
@@ -116,6 +116,9 @@ def backtest(
     for each in data:
         if each.note is not None:
             note(each.note)
+    refuse_overwriting(
+        (rejects, *(report or ()), junit), data, (*files, against, expect), format=input_format
+    )
     prepared = _prepare(chosen, existing, data, time_zone)
     with Rejects(rejects, at_once=True) as refused:
         found = _run(prepared, data, time, refused, samples, input_format, time_zone)

@@ -33,12 +33,12 @@ def show_dearest(
     output: Output, costs: Costs, listed: Sequence[str], by: str, rows: Mapping[str, int]
 ) -> None:
     """The dearest queries, and the whole set."""
-    table = []
+    table, measured = [], any(rows.values())
     for id in listed:
         cost = costs[id]
         most = cost.dearest("bytes" if by == "bytes" else "time")
-        table.append((id, *_figures(cost, measured=bool(rows)), "" if most is None else _most(most.text)))
-    head = ("query", "ns a tuple", *(("measured",) if rows else ()), "bytes", "most of it for")
+        table.append((id, *_figures(cost, measured=measured), "" if most is None else _most(most.text)))
+    head = ("query", "ns a tuple", *(("measured",) if measured else ()), "bytes", "most of it for")
     if table:
         output.table(head, table, right=range(1, len(head) - 1))
     total = costs.total

@@ -13,7 +13,9 @@ from eddyline.cli.schemas import Source, guess_name, read_source
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.runtime.embedded.infer import infer
-from eddyline.runtime.embedded.places import STANDARD_INPUT
+from eddyline.runtime.embedded.outlets import is_folder
+from eddyline.runtime.embedded.places import STANDARD_INPUT, places
+from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
 
 StreamSources = Annotated[
     list[str] | None,
@@ -82,6 +84,29 @@ def data_of(
             found = infer(source, format)
             result.append(Data(Stream(name, found.schema), source, found.guessed_from))
     return result
+
+
+def refuse_overwriting(
+    written: Iterable[str | Path | None],
+    data: Sequence[Data],
+    others: Iterable[str | None] = (),
+    *,
+    format: str | None = None,
+) -> None:
+    """Refuse to write over what a command reads, its rows or other files, or to write two things into one file."""
+    sources = [each.source for each in data if each.source != STANDARD_INPUT]
+    read = {Path(place.name).resolve() for source in sources for place in places(source, format)}
+    read |= {Path(name.removeprefix("sqlite:///")).resolve() for name in others if name is not None}
+    taken: set[Path] = set()
+    for name in written:
+        if name is None or str(name) == STANDARD_OUTPUT:
+            continue
+        path = Path(name).resolve()
+        if path in read or (is_folder(name) and any(file.parent == path for file in read)):
+            raise typer.BadParameter(f'"{name}" is read, and would be written over; name another place')
+        if path in taken:
+            raise typer.BadParameter(f'two things would be written to "{name}"; name another place for one')
+        taken.add(path)
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -14,10 +14,11 @@ import pyarrow as pa
 import typer
 
 from eddyline.cli.chosen_queries import Chosen, MaybeRegistry, QueryFiles, choose
-from eddyline.cli.data_sources import Data, InputFormat, StreamSources, data_of
+from eddyline.cli.data_sources import Data, InputFormat, StreamSources, data_of, refuse_overwriting
 from eddyline.cli.findings import ERROR
 from eddyline.cli.output import Exit, Output, counted_rows, note, print_json
 from eddyline.cli.progress import Bar
+from eddyline.cli.registry_options import DEFAULT, VARIABLE
 from eddyline.cli.schemas import HELP
 from eddyline.cli.zones import check_zone
 from eddyline.compile import Compiler
@@ -28,7 +29,7 @@ from eddyline.runtime.embedded.matching import Totals, match_source
 from eddyline.runtime.embedded.outlets import LEAD, Outlet, Pairs, Rows, is_folder
 from eddyline.runtime.embedded.places import FORMATS
 from eddyline.runtime.embedded.rejects import Rejects
-from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, Writer
+from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, Writer, sink_format
 
 _COUNTS: Final = pa.schema([("query", pa.string()), ("matches", pa.int64())])
 
@@ -107,6 +108,15 @@ def match(
     where = out or (None if form is Form.COUNTS else STANDARD_OUTPUT)
     if as_json and where == STANDARD_OUTPUT:
         raise typer.BadParameter("--json prints its summary to standard output; name a file with --out")
+    refuse_overwriting(
+        (where, rejects),
+        data,
+        (*(queries or ()), registry or os.environ.get(VARIABLE) or DEFAULT),
+        format=input_format,
+    )
+    if form is Form.COUNTS and where is not None:
+        where = _file(where, "counts", format)
+        _ = format or sink_format(where)  # before the work is done
     compiled = _compile(chosen, data, time_zone)
     with Rejects(_rejects_path(rejects, where), at_once=rejects is not None) as refused:
         totals = _run(chosen, compiled, data, form, where, format, refused, threads, input_format)
@@ -193,13 +203,19 @@ def _outlet(
     if form is Form.COUNTS or where is None:
         return None
     if form is Form.PAIRS:
-        place = Path(where) / f"pairs.{format or 'parquet'}" if is_folder(where) else where
-        if is_folder(where):
-            Path(where).mkdir(parents=True, exist_ok=True)
+        place = _file(where, "pairs", format)
         return Pairs(stack.enter_context(Writer(place, LEAD, format)), chosen.shadow)
     compiler = Compiler(compiled.streams, time_zone=compiled.time_zone)
     accepted = [compiler.compile(Query(q.id, q.sql)) for q in chosen.queries if q.id in compiled]
     return Rows(accepted, compiled.streams, where, stack, format=format, hidden=chosen.shadow)
+
+
+def _file(where: str, name: str, format: str | None) -> str:
+    """The file that is meant: in a folder, which is made, one of a name."""
+    if not is_folder(where):
+        return where
+    Path(where).mkdir(parents=True, exist_ok=True)
+    return str(Path(where) / f"{name}.{format or 'parquet'}")
 
 
 def _report(

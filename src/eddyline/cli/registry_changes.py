@@ -81,7 +81,10 @@ class Outcome:
         """For machines: counts, and the findings."""
         done = self.change or Change(self.version)
         refused = {
-            (f.file, f.line, f.query) for f in self.findings if f.severity == ERROR and f.query is not None
+            (f.file, f.line, f.query)
+            for f in self.findings
+            if f.severity == ERROR
+            and (f.query, f.line) != (None, None)  # else it is the file's, as being empty
         }
         return {
             "registry": self.where,

@@ -194,19 +194,24 @@ def _show_rows(
             time_zone=query.time_zone,
             on_progress=bar,
         )
-        for piece in pieces:
-            for number, verdict in zip(piece.rows.tolist(), verdicts.judge(piece.batch), strict=True):
-                if summary:
-                    continue
-                if as_document:
-                    record = {"file": piece.file, "row": number + 1, **_verdict(verdict)}
-                    print(between + json.dumps(record), end="")
-                    between = ",\n  "
-                else:
-                    reasons = "; ".join(map(words, verdict.reasons))
-                    output.line(
-                        f"{piece.file}:{number + 1}  {_headline(verdict)}{': ' if reasons else ''}{reasons}"
-                    )
+        try:
+            for piece in pieces:
+                for number, verdict in zip(piece.rows.tolist(), verdicts.judge(piece.batch), strict=True):
+                    if summary:
+                        continue
+                    if as_document:
+                        record = {"file": piece.file, "row": number + 1, **_verdict(verdict)}
+                        print(between + json.dumps(record), end="")
+                        between = ",\n  "
+                    else:
+                        reasons = "; ".join(map(words, verdict.reasons))
+                        output.line(
+                            f"{piece.file}:{number + 1}  {_headline(verdict)}{': ' if reasons else ''}{reasons}"
+                        )
+        except EddylineError as error:
+            if as_document:  # it is whole all the same, and says what is missing
+                print("\n], " + json.dumps({"error": error.message, **_sums(verdicts, rejects)})[1:])
+            raise
     if as_document:
         print("\n], " + json.dumps(_sums(verdicts, rejects))[1:])
     else:

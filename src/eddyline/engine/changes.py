@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from eddyline.engine.live import LiveSet, Newcomer
-from eddyline.errors import QueryError
+from eddyline.errors import EddylineError, QueryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery, Query
 from eddyline.registry import Entry, State
@@ -55,6 +55,8 @@ class Changes:
         members = self._live.members
         seen: set[str] = set()
         for id in (*(q.id for q in edit.add), *edit.remove, *(q.id for q in edit.replace)):
+            if not _is_text(id):
+                raise QueryError(f"the id of a query is text, not {id!r}")
             if id in seen:
                 raise QueryError(
                     "the change names it twice", query=id, hint="one change of a query at a time"
@@ -97,4 +99,16 @@ class Changes:
 def _queries(given: Mapping[str, str] | Iterable[Query]) -> tuple[Query, ...]:
     if isinstance(given, Mapping):
         return tuple(Query(id, sql) for id, sql in given.items())
-    return tuple(given)
+    queries = tuple(given)
+    for query in queries:
+        if not isinstance(query, Query):
+            raise EddylineError(f"{query!r} is no query", hint="give {id: sql, ...}, or Query(id, sql)")
+    return queries
+
+
+def _is_text(id: object) -> bool:
+    """Whether an id can stand in the column `query`, where one that cannot would take its neighbours along."""
+    try:
+        return isinstance(id, str) and id.encode() is not None
+    except UnicodeEncodeError:
+        return False

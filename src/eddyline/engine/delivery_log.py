@@ -72,6 +72,13 @@ class DeliveryLog:
         for manifest in sorted(self._manifests(), key=lambda m: m["number"]):
             yield self.read(manifest["batch"])
 
+    def unused_id(self) -> str:
+        """An id for a batch that has none."""
+        number = self._next
+        while f"push {number}" in self:
+            number += 1
+        return f"push {number}"
+
     def write(self, batch_id: str, tables: Sequence[pa.Table], account: BatchAccount) -> None:
         """Write a push down; it is there when this returns, and all of it."""
         try:

@@ -28,7 +28,7 @@ from eddyline.engine.receivers import (
     Subscription,
 )
 from eddyline.engine.synchronize import counters_of, entries_of, write_through
-from eddyline.errors import ConflictError, EddylineError, QueryError
+from eddyline.errors import ConflictError, EddylineError, QueryError, RegistryError
 from eddyline.execute.batch import arrow_of
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
@@ -90,7 +90,8 @@ class Engine:
         self._changes = Changes(self._live)
         self._registry = registry
         self._log = None if deliveries is None else DeliveryLog(deliveries)
-        self._pushing = threading.RLock()
+        self._pushing = threading.RLock()  # held to the end of handing out, which may wait for readers
+        self._counting = threading.Lock()  # held while a batch is evaluated and entered into the ledger
         self._subscriptions: tuple[Subscription, ...] = ()
         self._queues: tuple[DeliveryIterator | DeliveryStream, ...] = ()
         self._problems: list[QueryError] = []
@@ -170,6 +171,12 @@ class Engine:
         with self._live.lock:
             if self._registry.version != self.version:
                 found = entries_of(self._registry)
+                if found.version < self.version:
+                    raise RegistryError(
+                        f'the registry "{self._registry.where}" is at version {found.version}, behind the '
+                        f"engine's {self.version}: it is another one, or was restored from a copy",
+                        hint="make a new engine",
+                    )
                 self._problems = self._changes.take_over(found.version, found.streams, found.entries)
                 self._merging.wake()
             return self.version
@@ -178,19 +185,21 @@ class Engine:
         """Evaluate the queries in force on a batch (Arrow, pandas or polars) and deliver what they select.
 
         With a folder for deliveries, `batch_id` names the batch: its deliveries are on disk when this returns, and if it
-        is pushed again, say after a crash, they are given as they were, and nobody else gets them a second time.
+        is pushed again, say after a crash, they are given as they were, and nobody else gets them a second time. A batch
+        without a name gets one, and is a new batch every time.
         """
         with self._pushing:
             if self._is_recorded(batch_id):
                 return self._recorded(str(batch_id))
             given = arrow_of(batch)
-            with self._live.pushing() as state:
+            with self._counting, self._live.pushing() as state:
                 source = _stream(state.streams, stream)
                 self._ledger.advance(state.version, len(state.table))
                 pushed = evaluate(state, source, given, self._live.time_zone)
                 account = pushed.account
-                if self._log is not None and batch_id is not None:
-                    self._log.write(batch_id, pushed.tables, account)
+                if self._log is not None:
+                    name = self._log.unused_id() if batch_id is None else batch_id
+                    self._log.write(name, pushed.tables, account)
                 self._ledger.commit(account, pushed.outcome, pushed.failures)
             deliveries = Deliveries(pushed.tables, account, pushed.errors, empty=self._empty)
             self._hand_out(deliveries)
@@ -231,7 +240,7 @@ class Engine:
     @property
     def ledger(self) -> Ledger:
         """Accounts of all batches and queries."""
-        with self._pushing:
+        with self._counting:
             state = self._live.state
             self._ledger.advance(state.version, len(state.table))
             return self._ledger

@@ -82,14 +82,15 @@ class LiveSet:
         self.gate = Gate()
         self.time_zone = time_zone
         self.members: dict[str, Member] = {}
-        self.state = State(version, Table(), {stream.name: stream for stream in streams})
+        self.streams = {stream.name: stream for stream in streams}  # that queries are compiled for
+        self.state = State(version, Table(), self.streams)
         self.slots = Quarantine()
         self.projections = Projections()
         self._compiler = self.new_compiler()
         self._on_change = on_change
         self._given = 0  # slots ever made
         self._entered = 0  # members ever entered
-        self._fallible: dict[str, dict[Expression, int]] = {name: {} for name in self.state.streams}
+        self._fallible: dict[str, dict[Expression, int]] = {name: {} for name in self.streams}
 
     @contextmanager
     def pushing(self) -> Iterator[State]:
@@ -103,7 +104,7 @@ class LiveSet:
 
     def new_compiler(self) -> Compiler:
         """A compiler of these streams; one serves one thread."""
-        return Compiler(self.state.streams.values(), time_zone=self.time_zone)
+        return Compiler(self.streams.values(), time_zone=self.time_zone)
 
     def compile(self, query: Query) -> NormalQuery:
         """A query in normal form, or a `QueryError`."""
@@ -111,16 +112,20 @@ class LiveSet:
             return self._compiler.compile(query)
 
     def declare(self, streams: Iterable[Stream]) -> set[str]:
-        """Know more streams, or others under a known name; gives the names under which there was another one."""
-        before = self.state.streams
-        after = {**before, **{stream.name: stream for stream in streams}}
+        """Know more streams, or others under a known name; gives the names under which there was another one.
+
+        Names are compared without case, as queries do. Pushes see the streams with the change that comes next.
+        """
+        before, declared = self.streams, {stream.name.lower(): stream for stream in streams}
+        after = {name: stream for name, stream in before.items() if name.lower() not in declared}
+        after |= {stream.name: stream for stream in declared.values()}
         if after == before:
             return set()
         for name in after:
             self._fallible.setdefault(name, {})
-        self.state = replace(self.state, streams=after)
+        self.streams = after
         self._compiler = self.new_compiler()
-        return {name for name, stream in before.items() if after[name] != stream}
+        return {name for name, stream in before.items() if after.get(name) != stream}
 
     def change(
         self,
@@ -145,7 +150,8 @@ class LiveSet:
             self._enter(member)
         counted = {name: tuple(users) for name, users in self._fallible.items() if users}
         self._on_change(Change(version, tuple(leaving), tuple([member for member, _ in added])))
-        self.publish(replace(self.state, version=version, pieces=pieces, fallible=counted), retired)
+        state = replace(self.state, version=version, streams=self.streams, pieces=pieces, fallible=counted)
+        self.publish(state, retired)
         return version
 
     def _pieces(
@@ -196,7 +202,7 @@ class LiveSet:
                 self.state = replace(self.state, table=self.state.table.grown(2 * slot))
         subjects = dict.fromkeys(condition.subject for condition in conditions_of(query.predicate))
         counted = tuple(dict.fromkeys(part for subject in subjects for part in fallible(subject)))
-        projection = self.projections.take(self.state.streams[query.stream], query.outputs, query.time_zone)
+        projection = self.projections.take(self.streams[query.stream], query.outputs, query.time_zone)
         member = Member(
             new.id, new.sql, new.revision, version, slot, query.stream, projection, counted, new.shadow
         )

@@ -28,9 +28,6 @@ from eddyline.model.query import Query
 FAN: Final = 16
 FAR: Final = 64  # queries from which on another process is worth the way
 Where = Literal["thread", "process"]
-HAND_OVER: Final = (
-    5e-5  # seconds after which a merge lets a waiting push go on; Python's own 5 ms would stop it
-)
 log = logging.getLogger("eddyline.engine")
 
 
@@ -146,7 +143,7 @@ class Merging:
         if not members:
             return None, dropped
         job = Job(
-            tuple(live.state.streams.values()),
+            tuple(live.streams.values()),
             live.time_zone,
             settings_for(len(members), live.settings),
             plan.stream,

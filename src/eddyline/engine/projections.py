@@ -132,12 +132,12 @@ class Projections:
     """All distinct projections in use; equal ones are one object."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, tuple[Output, ...]], tuple[Projection, int]] = {}
+        self._known: dict[tuple[Stream, tuple[Output, ...]], tuple[Projection, int]] = {}
         self._given = 0
 
     def take(self, stream: Stream, outputs: tuple[Output, ...], time_zone: str) -> Projection:
         """The projection of a SELECT list, used once more."""
-        key = (stream.name, outputs)
+        key = (stream, outputs)
         projection, users = self._known.get(key) or (self._new(stream, outputs, time_zone), 0)
         self._known[key] = projection, users + 1
         return projection
@@ -148,7 +148,7 @@ class Projections:
 
     def give_back(self, projection: Projection) -> None:
         """One use less."""
-        key = (projection.stream.name, projection.outputs)
+        key = (projection.stream, projection.outputs)
         found, users = self._known[key]
         if users > 1:
             self._known[key] = found, users - 1

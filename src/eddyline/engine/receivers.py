@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final
 
 import pyarrow as pa
+
+from eddyline.errors import EddylineError
 
 Callback = Callable[[pa.Table], object]
 WAITING: Final = 1_024  # deliveries that may wait in a queue before a push waits for their reader
@@ -36,7 +39,11 @@ class Subscription:
 class _Queue:
     """Tables on their way to one reader. A push waits while it is full: nothing is thrown away."""
 
+    _LOOK: float | None = None  # seconds after which a push that waits looks whether it still has to
+
     def __init__(self, waiting: int, leave: Callable[[_Queue], None]) -> None:
+        if waiting < 1:
+            raise EddylineError(f"a queue of {waiting} deliveries takes none", hint="waiting is at least 1")
         self._tables: deque[pa.Table] = deque()
         self._most = waiting
         self._changed = threading.Condition()
@@ -47,7 +54,7 @@ class _Queue:
         """Hand a table over; waits while the queue is full and open."""
         with self._changed:
             while len(self._tables) >= self._most and not self.closed and self._may_wait():
-                self._changed.wait()
+                self._changed.wait(self._LOOK)
             if not self.closed:
                 self._tables.append(table)
                 self._changed.notify_all()
@@ -85,8 +92,11 @@ class DeliveryIterator(_Queue, Iterator[pa.Table]):
 class DeliveryStream(_Queue, AsyncIterator[pa.Table]):
     """The same for `async for`; belongs to the event loop that it was made in.
 
-    A push in the thread of that loop does not wait for room, since the reader could then never make any.
+    A push in the thread of that loop does not wait for room, since the reader could then never make any. When the loop
+    is closed, nobody can read any more, and the stream is closed, too.
     """
+
+    _LOOK = 0.1
 
     def __init__(self, waiting: int, leave: Callable[[_Queue], None]) -> None:
         super().__init__(waiting, leave)
@@ -96,6 +106,8 @@ class DeliveryStream(_Queue, AsyncIterator[pa.Table]):
 
     def put(self, table: pa.Table) -> None:
         """Hand a table over and wake the reader."""
+        if self._loop.is_closed():
+            self.close()
         super().put(table)
         self._wake()
 
@@ -105,10 +117,10 @@ class DeliveryStream(_Queue, AsyncIterator[pa.Table]):
         self._wake()
 
     def _may_wait(self) -> bool:
-        return threading.get_ident() != self._thread
+        return threading.get_ident() != self._thread and not self._loop.is_closed()
 
     def _wake(self) -> None:
-        if not self._loop.is_closed():
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._ready.set)
 
     async def __anext__(self) -> pa.Table:

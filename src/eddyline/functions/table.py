@@ -73,6 +73,9 @@ def _round(a: Arguments, context: Context) -> Expression:
         scale = int(str(digits))
     except ValueError:
         raise TypeMismatch("round wants a whole number of digits as argument 2", argument=1) from None
+    if not t.RANGE[t.INT][0] <= scale <= t.RANGE[t.INT][1]:
+        raise TypeMismatch("round wants a number of digits that is an int as argument 2", argument=1)
+    scale = max(-400, min(scale, 400))  # no number has digits beyond, and powers of ten would fill the memory
     kind = operand.type
     if isinstance(kind, t.DecimalType):
         kind = _rounded_decimal(kind, scale)

@@ -65,6 +65,8 @@ def told(where: str) -> Iterator[None]:
         raise RegistryError(f'the registry "{where}" cannot be used: {_first_line(error)}') from error
     except sqlite3.Error as error:
         raise failure(where, error) from error
+    except UnicodeEncodeError as error:  # half a character: nothing of that name can be stored
+        raise RegistryError(f'the registry "{where}" cannot be asked for {error.object!r}') from None
 
 
 def failure(where: str, error: BaseException | None) -> RegistryError:

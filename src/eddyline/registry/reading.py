@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
@@ -60,7 +61,9 @@ def read_entries(
     wanted += [QUERIES.c.tags.contains(tag_text([tag])[1:-1], autoescape=True) for tag in tags]
     if search:
         columns = (QUERIES.c.id, QUERIES.c.sql, QUERIES.c.destination, QUERIES.c.metadata)
-        wanted.append(or_(*[column.icontains(search, autoescape=True) for column in columns]))
+        found_in = [column.icontains(search, autoescape=True) for column in columns]
+        escaped = json.dumps(search)[1:-1]  # as it stands in the metadata
+        wanted.append(or_(*found_in, QUERIES.c.metadata.icontains(escaped, autoescape=True)))
     rows = connection.execute(select(*ENTRY).where(*wanted).order_by(QUERIES.c.number))
     found = entries_of(rows)
     asked = set(tags)

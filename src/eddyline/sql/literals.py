@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Final
 
 import numpy as np
@@ -97,8 +97,15 @@ def _whole(digits: str) -> tuple[object, t.DataType]:
     return _decimal(digits)
 
 
+def _exact(digits: str) -> Decimal:
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        raise BadLiteral(f"the exponent of {digits} is too long") from None
+
+
 def _decimal(digits: str) -> tuple[Decimal, t.DataType]:
-    value = Decimal(digits)
+    value = _exact(digits)
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int), "a number in digits is finite"
     scale, length = max(0, -exponent), len(value.as_tuple().digits) + max(0, exponent)
@@ -112,7 +119,7 @@ def _decimal(digits: str) -> tuple[Decimal, t.DataType]:
 
 def _fractional(digits: str, kind: t.DataType) -> tuple[float, t.DataType]:
     value = float(digits)
-    if math.isinf(value) or Decimal(digits).copy_abs() > _LARGEST[kind]:
+    if math.isinf(value) or _exact(digits).copy_abs() > _LARGEST[kind]:
         raise BadLiteral(f"{digits} is outside of {kind}")
     return (float(np.float32(value)) if kind == t.FLOAT else value), kind
 

@@ -176,3 +176,18 @@ def test_an_empty_history(folder: Path) -> None:
     result = backtest("--report", "r.html", "--time", "at")
     assert result.exit_code == 0, result.stderr
     assert "quotes: 0 rows from history/" in result.stdout and "never fires" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--rejects", "history/monday.csv"],
+        ["--junit", "new.sql"],
+        ["--report", "a.json", "--junit", "a.json"],
+    ],
+)
+def test_what_is_read_is_not_written_over(folder: Path, options: list[str]) -> None:
+    result = backtest(*options)
+    assert result.exit_code == 2 and "would be written" in result.stderr
+    assert (folder / "history" / "monday.csv").read_text() == MONDAY
+    assert (folder / "new.sql").read_text() == NEW

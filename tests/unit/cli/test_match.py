@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -202,3 +203,56 @@ def test_why_a_row_given_as_json(folder: Path) -> None:
     assert "the row matches" in run(*arguments, "--row", '{"price": 3}').stdout
     assert run(*arguments, "--row", '{"price": "x"}').exit_code == 3
     assert run("query", "why", "none", "-q", folder / "rules.sql", "--row", "{}").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--out", "quotes.parquet"], "is read, and would be written over"),
+        (["--out", "../day/quotes.parquet"], "is read, and would be written over"),
+        (["--out", "."], "is read, and would be written over"),
+        (["--rejects", "quotes.parquet"], "is read, and would be written over"),
+        (["--rejects", "rules.sql"], "is read, and would be written over"),
+        (["--out", "a.jsonl", "--rejects", "./a.jsonl"], "two things would be written"),
+    ],
+)
+def test_what_is_read_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], said: str
+) -> None:
+    day = tmp_path / "day"
+    day.mkdir()
+    monkeypatch.chdir(day)
+    Path("rules.sql").write_text(RULES)
+    parquet.write_table(QUOTES, "quotes.parquet")
+    result = run("match", "quotes.parquet", "-q", "rules.sql", *options)
+    assert result.exit_code == 2 and said in result.stderr
+    assert Path("rules.sql").read_text() == RULES and parquet.read_table("quotes.parquet") == QUOTES
+    assert sorted(path.name for path in day.iterdir()) == ["quotes.parquet", "rules.sql"]
+
+
+def test_counts_in_a_folder(folder: Path) -> None:
+    result = run(
+        "match",
+        folder / "quotes.parquet",
+        "-q",
+        folder / "rules.sql",
+        "--output",
+        "counts",
+        "--out",
+        f"{folder}/new/",
+    )
+    assert result.exit_code == 0
+    assert parquet.read_table(folder / "new" / "counts.parquet")["matches"].to_pylist() == [2, 2, 1]
+
+
+def test_why_gives_a_whole_document_where_a_file_breaks_off(folder: Path) -> None:
+    rows = b"symbol,price,volume\n" + b"".join(b"A%d,%d,1\n" % (n, n) for n in range(500_000))
+    (folder / "quotes.csv.gz").write_bytes(gzip.compress(rows, 1)[:-100])
+    schema = "symbol STRING, price DOUBLE, volume BIGINT"
+    result = run(
+        "query", "why", "cheap", "--rows", folder / "quotes.csv.gz", "-q", folder / "rules.sql", "--schema", schema,
+        "--summary", "--json",
+    )  # fmt: skip
+    found = json.loads(result.stdout)
+    assert result.exit_code == 3 and "cannot be read to its end" in found["error"]
+    assert found["summary"]["matched"] == 10

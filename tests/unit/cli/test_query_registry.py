@@ -380,3 +380,11 @@ def _put(id: str, sql: str) -> Any:
 def test_help_has_examples(command: str) -> None:
     shown = run(command, "--help").stdout
     assert "Examples:" in shown and f"eddyline query {command}" in shown and "--json" in shown
+
+
+def test_entries_that_have_no_id_count_as_refused(here: Path) -> None:
+    (here / "rules.jsonl").write_text(
+        f'{{"id": "a", "sql": "{CHEAP}"}}\n{{"sql": "x"}}\nno JSON\n{{"id": "b", "sql": "x"}}\n'
+    )
+    found = read("import", "rules.jsonl", "--schema", SCHEMA)
+    assert (found["added"], found["refused"], len(found["findings"])) == (1, 3, 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -228,3 +229,16 @@ def test_merging_that_breaks_is_logged(
                 thread.join()
     assert "merging 2 pieces of stream quotes failed" in caplog.text
     assert engine.push("quotes", BATCH.slice(0, 1)).ledger.total.matches == 34
+
+
+@pytest.mark.parametrize("id", [1, None, b"a", "\ud800"])
+def test_an_id_is_text(id: Any) -> None:
+    engine = Engine([QUOTES])
+    with pytest.raises(QueryError, match="the id of a query is text"):
+        engine.add({"fine": "SELECT * FROM quotes", id: "SELECT * FROM quotes"})
+    assert len(engine) == 0
+
+
+def test_what_is_added_are_queries() -> None:
+    with pytest.raises(EddylineError, match="'cheap' is no query"):
+        Engine([QUOTES]).add(["cheap"])  # type: ignore[list-item]

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine, Stream
+from eddyline.engine.receivers import DeliveryStream
+from eddyline.errors import EddylineError
 
 QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
 BATCH = pa.record_batch({"symbol": ["A", "B", "C"], "price": [5, 50, 0]})
@@ -120,3 +122,39 @@ def test_asyncio(engine: Engine) -> None:
         return found
 
     assert asyncio.run(main()) == [3] * 12
+
+
+def test_a_reader_may_look_at_the_ledger_while_a_push_waits_for_it(engine: Engine) -> None:
+    seen: list[int] = []
+
+    def read() -> None:
+        for _ in iterator:
+            time.sleep(0.01)
+            seen.append(engine.ledger.totals.tuples)
+
+    iterator = engine.deliveries(waiting=1)
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    pushing = threading.Thread(target=lambda: [engine.push("quotes", BATCH) for _ in range(5)], daemon=True)
+    pushing.start()
+    pushing.join(20)
+    assert not pushing.is_alive()
+    iterator.close()
+    reader.join(20)
+    assert len(seen) == 5 and seen[-1] == 15
+
+
+def test_a_push_does_not_wait_for_an_event_loop_that_is_gone(engine: Engine) -> None:
+    async def open_stream() -> DeliveryStream:
+        return engine.stream(waiting=1)
+
+    stream = asyncio.run(open_stream())
+    pushing = threading.Thread(target=lambda: [engine.push("quotes", BATCH) for _ in range(3)], daemon=True)
+    pushing.start()
+    pushing.join(20)
+    assert not pushing.is_alive() and stream.closed
+
+
+def test_a_queue_has_room_for_something(engine: Engine) -> None:
+    with pytest.raises(EddylineError, match="a queue of 0 deliveries takes none"):
+        engine.deliveries(waiting=0)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from eddyline import Engine, QueryError, Stream
 from eddyline.engine.account import Account
-from eddyline.errors import EddylineError
+from eddyline.engine.live import LiveSet
+from eddyline.errors import EddylineError, RegistryError
 from eddyline.registry import Drop, Put, Registry, Set, State, Verdict
 
 QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
@@ -105,3 +107,55 @@ def test_counters_are_kept(registry: Registry) -> None:
     assert (counters["a"]["matches"], counters["b"]["deliveries"]) == (6, 2)
     with pytest.raises(EddylineError, match="no registry"):
         Engine(streams=[QUOTES]).save_counters()
+
+
+def test_streams_are_compared_without_case(registry: Registry) -> None:
+    registry.change([Put("a", "SELECT symbol FROM Quotes")])
+    engine = Engine([Stream("QUOTES", QUOTES.schema)], registry=registry)
+    assert [stream.name for stream in engine.streams] == ["quotes"]
+    assert engine.push("quotes", BATCH).of("a").num_rows == 3
+    with pytest.raises(EddylineError, match='stream "QUOTES" is not known'):
+        engine.push("QUOTES", BATCH)
+
+
+def test_a_registry_that_went_back_is_refused(registry: Registry, tmp_path: Path) -> None:
+    registry.change([Put("a", "SELECT symbol FROM quotes")])
+    engine = Engine(registry=registry)
+    registry.close()
+    for file in tmp_path.glob("registry.db*"):
+        file.unlink()
+    with Registry.open(tmp_path / "registry.db") as other:
+        other.declare(QUOTES)
+        with pytest.raises(RegistryError, match="at version 1, behind the engine's 2"):
+            engine.sync()
+    assert engine.push("quotes", BATCH).of("a").num_rows == 3
+
+
+def test_pushes_see_other_columns_only_with_the_version_that_has_them(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.change([Put("a", "SELECT symbol FROM quotes WHERE price < 9")])
+    engine = Engine(registry=registry)
+    wider = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.decimal128(20, 2))]))
+    registry.declare(wider, check=lambda query: Verdict())
+    change, during = LiveSet.change, []
+
+    def watched(live: LiveSet, *arguments: Any) -> int:
+        during.append(engine.push("quotes", BATCH).rows)
+        return change(live, *arguments)
+
+    monkeypatch.setattr(LiveSet, "change", watched)
+    engine.sync()
+    assert during == [2] and engine.streams == (wider,)
+
+
+def test_a_column_without_a_type_in_spark_is_delivered_as_it_is_now(registry: Registry) -> None:
+    hours, seconds = (
+        Stream("clock", pa.schema([("at", kind)])) for kind in (pa.time32("s"), pa.time64("us"))
+    )
+    registry.change([Put("a", "SELECT * FROM clock")], streams=[hours])
+    engine = Engine(registry=registry)
+    registry.declare(seconds, check=lambda query: Verdict())
+    engine.sync()
+    batch = pa.record_batch({"at": pa.array([1_500_000], pa.time64("us"))})
+    assert engine.push("clock", batch).of("a").schema == seconds.schema

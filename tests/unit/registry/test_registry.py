@@ -320,3 +320,15 @@ def test_many_ids_are_read_as_few(registry: Registry, monkeypatch: pytest.Monkey
         registry.rollback(0)
     top = [registry.history(f"q{n}")[-2].entry for n in range(10)]
     assert [entry.revision for entry in top if entry] == [6, 4, 6, 4, 6, 4, 6, 2, 6, 2]
+
+
+def test_search_finds_any_text_of_the_metadata(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP, metadata={"why": 'größe "x" \\'}), Put("b", DEAR)])
+    for text in ("größe", '"x"', "\\", "why"):
+        assert ids(registry.entries(search=text)) == ["a"], text
+
+
+def test_halves_of_characters_are_refused_in_questions_too(registry: Registry) -> None:
+    for ask in (registry.entry, registry.history, lambda id: registry.change([Drop(id)])):
+        with pytest.raises(RegistryError, match="cannot be asked for"):
+            ask("bad\udcff")

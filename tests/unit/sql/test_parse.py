@@ -196,3 +196,21 @@ def test_absurd_nesting_is_refused(text: str) -> None:
 def test_long_lists_are_fine() -> None:
     assert len(bound("i32 IN (" + ", ".join(map(str, range(20_000))) + ")").arguments) == 20_001
     assert len(bound(" OR ".join(f"i32 = {i}" for i in range(5_000))).arguments) == 5_000
+
+
+@pytest.mark.parametrize(
+    "number", ["1E-9999999999999999999", "0E9999999999999999999D", "1E-9999999999999999999BD"]
+)
+def test_exponents_that_nobody_can_hold_are_refused(number: str) -> None:
+    with pytest.raises(QueryError, match=r"the exponent of .* is too long"):
+        parse(f"SELECT * FROM t WHERE a > {number}")
+
+
+@pytest.mark.parametrize("digits", ["2147483648", "-99999999999999999999"])
+def test_round_takes_an_int(digits: str) -> None:
+    with pytest.raises(QueryError, match="round wants a number of digits that is an int as argument 2"):
+        bound(f"round(d, {digits}) > 1")
+
+
+def test_round_does_not_count_to_the_end_of_the_world() -> None:
+    assert bound("round(dec, -2147483648) > 1") == bound("round(dec, -2147483647) > 1")

@@ -39,6 +39,20 @@ class Chunk(NamedTuple):
     numbers: npt.NDArray[np.signedinteger] | None = None
 
 
+def native(data: bytes) -> pa.BufferReader:
+    """Bytes for Arrow's readers of text, none of them Python's.
+
+    Their threads let go of the source some time later. With an object of Python's that needs the interpreter, and aborts
+    the process if that is about to end.
+
+    >>> native(b"a,b").read()
+    b'a,b'
+    """
+    copy = pa.BufferOutputStream()
+    copy.write(data)
+    return pa.BufferReader(copy.getvalue())
+
+
 def without(batch: pa.RecordBatch, first: int, bad: Mask, bytes: int) -> Chunk:
     """The rows of a batch that are not bad, the first of them being row `first` of the file."""
     if not bad.any():

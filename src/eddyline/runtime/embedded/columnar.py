@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -86,9 +87,15 @@ def _explained(place: Place, kind: str) -> Iterator[None]:
 def _names(schema: pa.Schema, reading: Reading) -> list[str]:
     """The file's names of the stream's columns, once their types are found to be of the same sort."""
     stream, names = reading.stream, []
-    spelled = {name.lower(): name for name in reversed(schema.names)}
+    spelled = {name.lower(): name for name in schema.names}
+    repeated = {name for name, count in Counter(map(str.lower, schema.names)).items() if count > 1}
     for field in stream.schema:
         name = spelled.get(field.name.lower())
+        if field.name.lower() in repeated:
+            raise SchemaError(
+                f'"{reading.place.name}" has the column "{field.name}" twice (names are compared without case)',
+                hint="rename one of them",
+            )
         if name is None:
             raise SchemaError(
                 f'"{reading.place.name}" has no column "{field.name}", which stream "{stream.name}" has',

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +15,7 @@ from pyarrow import csv
 from eddyline.errors import FileError
 from eddyline.runtime.embedded import csv_text
 from eddyline.runtime.embedded.blocks import LONGEST, Block, blocks, count_lines
-from eddyline.runtime.embedded.chunk import Chunk, Reading, without
+from eddyline.runtime.embedded.chunk import Chunk, Reading, native, without
 from eddyline.runtime.embedded.from_text import from_text, is_text, words_for
 from eddyline.runtime.embedded.places import open_bytes, position, unpacked
 
@@ -77,12 +76,19 @@ def _read_head(reading: Reading, block: Block, separator: bytes) -> tuple[_Head 
     if record is None:
         return None, Block(b"", block.line)
     names = [(field or b"").decode("utf-8", "backslashreplace").strip() for field in record.fields]
-    places = {name.lower(): place for place, name in reversed(list(enumerate(names)))}
+    places = {name.lower(): place for place, name in enumerate(names)}
     missing = [name for name in reading.stream.schema.names if name.lower() not in places]
     if missing:
         raise FileError(
             f'"{reading.place.name}" has no column "{missing[0]}", which stream "{reading.stream.name}" has',
             hint=f"its first line names {', '.join(names[:12])}",
+        )
+    spelled = [name.lower() for name in names]
+    repeated = [name for name in reading.stream.schema.names if spelled.count(name.lower()) > 1]
+    if repeated:
+        raise FileError(
+            f'"{reading.place.name}" has the column "{repeated[0]}" twice (names are compared without case)',
+            hint="rename one of them in its first line",
         )
     head = _Head(names, [places[name.lower()] for name in reading.stream.schema.names], separator)
     rest = block.data[record.end :]
@@ -110,7 +116,7 @@ def read_whole(reading: Reading, head: _Head, data: bytes) -> pa.RecordBatch | N
     }
     try:
         table = csv.read_csv(
-            io.BytesIO(data),
+            native(data),
             read_options=csv.ReadOptions(
                 column_names=[str(place) for place in range(len(head.names))], block_size=len(data) + 1
             ),

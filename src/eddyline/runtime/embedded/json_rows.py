@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from eddyline.errors import FileError
 from eddyline.functions.zones import Zone, find_zone
 from eddyline.model.catalog import Stream
 from eddyline.runtime.embedded.blocks import LONGEST, Block, blocks
-from eddyline.runtime.embedded.chunk import Chunk, Reading, without
+from eddyline.runtime.embedded.chunk import Chunk, Reading, native, without
 from eddyline.runtime.embedded.from_text import from_text, is_text
 from eddyline.runtime.embedded.json_values import column_of
 from eddyline.runtime.embedded.places import open_bytes, position, unpacked
@@ -30,7 +29,7 @@ _ODD_NUMBER: Final = re.compile(rb"[:,\[]\s*-?(?:Inf|NaN)")  # Arrow takes Inf f
 
 
 def read_json_lines(reading: Reading) -> Iterator[Chunk]:
-    """The rows of a file; fields that the stream does not have are ignored, missing ones are NULL."""
+    """The rows of a file; fields that the stream does not have are ignored, missing ones are NULL; case does not matter."""
     row = 0
     with open_bytes(reading.place.name) as file:
         for block in blocks(unpacked(file, reading.place.name), reading.place.name, _find_end, returns=False):
@@ -83,7 +82,7 @@ def read_whole(reading: Reading, data: bytes) -> pa.RecordBatch | None:
         return None
     try:
         table = arrow_json.read_json(
-            io.BytesIO(data),
+            native(data),
             read_options=arrow_json.ReadOptions(block_size=len(data) + 1),
             parse_options=arrow_json.ParseOptions(
                 explicit_schema=pa.schema(direct),
@@ -98,12 +97,27 @@ def read_whole(reading: Reading, data: bytes) -> pa.RecordBatch | None:
     columns = []
     for field in schema:
         column = table.column(field.name).combine_chunks()
+        if column.null_count and _has_other_case(data, field.name):
+            return None
         if column.type != field.type:
             column, failed = from_text(column, field.type, reading.zone)
             if failed is not None and failed.any():
                 return None
         columns.append(column)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _has_other_case(data: bytes, name: str) -> bool:
+    """Whether there may be a field of a name in other letters, which Arrow takes for another one."""
+    key = f'"{name}"'.encode()
+    return data.lower().count(key.lower()) != data.count(key)
+
+
+def _field(found: dict[str, Any], name: str) -> Any:
+    """A field of an object, its name compared without case where it does not stand there as it is."""
+    if name in found or not found:
+        return found.get(name)
+    return next((value for key, value in found.items() if key.lower() == name.lower()), None)
 
 
 def _count_objects(data: bytes) -> int | None:
@@ -139,7 +153,7 @@ def _read_lines(reading: Reading, block: Block, row: int, bytes: int) -> tuple[C
     objects = [_object(text, place, problems) for place, text in enumerate(texts)]
     columns = []
     for field in reading.stream.schema:
-        values = [found.get(field.name) for found in objects]
+        values = [_field(found, field.name) for found in objects]
         column, unfit = column_of(values, field.type, reading.zone)
         columns.append(column)
         for place, reason in unfit.items():
@@ -178,7 +192,7 @@ def row_of(text: str, stream: Stream, zone: Zone | str = "UTC") -> pa.RecordBatc
     found = _object(text.encode("utf-8", "surrogateescape"), 0, problems)
     columns = []
     for field in stream.schema:
-        column, unfit = column_of([found.get(field.name)], field.type, known)
+        column, unfit = column_of([_field(found, field.name)], field.type, known)
         problems.update({place: f"{field.name}: {reason}" for place, reason in unfit.items()})
         columns.append(column)
     if problems:

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -79,22 +80,39 @@ def places(source: str, format: str | None = None) -> list[Place]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    files = [
-        file
-        for file in folder.rglob("*")
-        if file.is_file() and not any(part[0] in "._" for part in file.relative_to(folder).parts)
-    ]
+    files = list(_below(folder, ()))
     if not files:
         raise FileError(f'the folder "{folder}" holds no file of rows', hint=KNOWN)
     return sorted(files, key=lambda file: file.parts)
 
 
+def _below(folder: Path, above: tuple[Path, ...]) -> Iterator[Path]:
+    """The files in a folder and in those inside it, also where a link leads to."""
+    real = folder.resolve()
+    if real in above:
+        raise FileError(f'the folder "{folder}" is inside of itself', hint="take the link away that leads up")
+    for entry in folder.iterdir():
+        if entry.name[0] in "._":
+            continue
+        if entry.is_dir():
+            yield from _below(entry, (*above, real))
+        elif entry.is_file():
+            yield entry
+        else:
+            raise FileError(
+                f'"{entry}" is neither a file nor a folder', hint="it may be a link that leads nowhere"
+            )
+
+
 def _matching(pattern: str) -> list[str]:
+    """The files that fit a pattern, and those of folders that do."""
     found = glob.glob(pattern, recursive=True)  # noqa: PTH207  pathlib knows no pattern that starts with a slash
-    files = sorted((file for file in found if Path(file).is_file()), key=lambda file: Path(file).parts)
+    files: dict[str, None] = {}
+    for path in map(Path, found):
+        files.update((str(file), None) for file in (_below(path, ()) if path.is_dir() else [path]))
     if not files:
         raise FileError(f'no file matches "{pattern}"')
-    return files
+    return sorted(files, key=lambda file: Path(file).parts)
 
 
 def format_of(name: str) -> str:
