@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.pool import POOL
+from eddyline.execute.pool import LINE, POOL
 from eddyline.kernels import pairs as kernels
 from eddyline.kernels.sliced import add_counts
 from eddyline.model.masks import WORDS, Masks
 
+STREAMED: Final = 1 << 22  # bytes from which row numbers go past the caches
 Integers = npt.NDArray[np.signedinteger[Any]]
 
 
@@ -46,7 +47,8 @@ class MaskPart:
         rows, found = (POOL.take(total + kernels.SLACK, np.int32) for _ in range(2))
         order = np.argsort(m.numbers, kind="stable").astype(np.int32)
         turned = POOL.take(-(-m.results // 64) * kernels.COLUMN, np.uint64)
-        kernels.all_pairs(m.words, m.blocks, order, turned, rows, found)
+        streaming = rows.nbytes > STREAMED and rows.ctypes.data % LINE == 0
+        kernels.all_pairs(m.words, m.blocks, order, turned, rows, found, streaming)
         numbers = m.numbers[order]
         places = found[:total]
         plain = not m.results or (int(numbers[0]) == 0 and int(numbers[-1]) == m.results - 1)

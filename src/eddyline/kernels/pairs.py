@@ -107,6 +107,35 @@ def _append(typing, word, base, numbers, at):
     return signature, generate
 
 
+@intrinsic
+def _stream16(typing, values, at, value):
+    """Write a value to values[at:at + 16], which is a cache line, past the caches."""
+    signature = types.void(values, at, types.int32)
+
+    def generate(context, builder, signature, arguments):
+        values, at, value = arguments
+        place = pointer(context, builder, signature.args[0], values, at, _LANES)
+        store = builder.store(splat(builder, value, _LANES), place, align=64)
+        store.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(I32, 1)]))
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@njit(cache=True, nogil=True)
+def _fill(rows, start, end, number, streaming):
+    """rows[start:end] = number"""
+    if streaming:
+        while start < end and start % 16:
+            rows[start] = number
+            start += 1
+        while start + 16 <= end:
+            _stream16(rows, start, number)
+            start += 16
+    for place in range(start, end):
+        rows[place] = number
+
+
 @njit(cache=True, nogil=True)
 def _turn_block(masks, at, order, columns, turned):
     """turned[COLUMN * column + tuple] = 64 results of a tuple, the results taken in the given order."""
@@ -127,11 +156,12 @@ def _turn_block(masks, at, order, columns, turned):
 
 
 @njit(cache=True, nogil=True)
-def all_pairs(masks, blocks, order, turned, rows, found):
+def all_pairs(masks, blocks, order, turned, rows, found, streaming):
     """All (row, place in the order) pairs of the blocks, by row, then by place; returns how many.
 
     masks: eight words for each block and result. order: results in the order wanted. turned: scratch of COLUMN
-    words for each 64 results. rows, found: as long as there are pairs, and SLACK more.
+    words for each 64 results. rows, found: as long as there are pairs, and SLACK more. streaming: rows, which then
+    start at a cache line, go past the caches.
     """
     results = len(order)
     columns = (results + 63) // 64
@@ -144,9 +174,7 @@ def all_pairs(masks, blocks, order, turned, rows, found):
                 bits = turned[column * COLUMN + row]
                 if bits != np.uint64(0):
                     total += _append(bits, np.int32(column * 64), found, total)
-            number = np.int32(block * BLOCK + row)
-            for place in range(start, total):
-                rows[place] = number
+            _fill(rows, start, total, np.int32(block * BLOCK + row), streaming)
     return total
 
 

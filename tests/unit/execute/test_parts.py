@@ -34,6 +34,15 @@ def test_pairs_come_by_row_then_by_number(rows: int, results: int, share: float)
     assert pair_numbers.tolist() == number[order].tolist()
 
 
+def test_row_numbers_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, _ = masks(1500, 200, 0.2, seed=7)
+    expected = MaskPart(found).pairs()
+    monkeypatch.setattr("eddyline.execute.parts.STREAMED", 0)
+    monkeypatch.setattr("eddyline.execute.pool.SMALL", 0)
+    for got, wanted in zip(MaskPart(found).pairs(), expected, strict=True):
+        assert got.tolist() == wanted.tolist()
+
+
 def test_numbers_that_count_through_are_not_looked_up() -> None:
     found, truth = masks(600, 70, 0.3, seed=1)
     plain = Masks(found.rows, found.results, np.arange(70, dtype=np.int32), found.words)
