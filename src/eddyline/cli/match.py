@@ -16,7 +16,7 @@ import typer
 from eddyline.cli.chosen_queries import Chosen, MaybeRegistry, QueryFiles, choose
 from eddyline.cli.data_sources import Data, InputFormat, StreamSources, data_of, refuse_overwriting
 from eddyline.cli.findings import ERROR
-from eddyline.cli.output import Exit, Output, counted_rows, note, print_json
+from eddyline.cli.output import Exit, Output, counted, counted_rows, note, print_json
 from eddyline.cli.progress import Bar
 from eddyline.cli.registry_options import DEFAULT, VARIABLE
 from eddyline.cli.schemas import HELP
@@ -240,10 +240,9 @@ def _report(
     elif where is None:
         _show_counts(chosen, counts)
     if not as_json:
-        parts = [counted_rows(totals.rows), f"{totals.matches:,} matches of {len(counts):,} queries"]
-        note(
-            f"{', '.join(parts)}" + (f", written to {where}" if where not in (None, STANDARD_OUTPUT) else "")
-        )
+        found = f"{counted(totals.matches, 'match', 'matches')} of {counted(len(counts), 'query', 'queries')}"
+        written = f", written to {where}" if where not in (None, STANDARD_OUTPUT) else ""
+        note(f"{counted_rows(totals.rows)}, {found}{written}")
     _report_rejects(rejects)
 
 

@@ -146,13 +146,22 @@ def note(text: str) -> None:
     Output(errors=True).line(text)
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "query", "queries"), counted(12_000, "query", "queries")
+    ('1 query', '12,000 queries')
+    """
+    return f"1 {one}" if count == 1 else f"{count:,} {many}"
+
+
 def counted_rows(count: int) -> str:
     """A number of rows in words.
 
     >>> counted_rows(1), counted_rows(12_000)
     ('1 row', '12,000 rows')
     """
-    return "1 row" if count == 1 else f"{count:,} rows"
+    return counted(count, "row", "rows")
 
 
 def quiet_stdout() -> None:

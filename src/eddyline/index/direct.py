@@ -1,7 +1,8 @@
 """Conjunctions whose conditions hardly any other query shares: compared and ANDed in one go, without masks in between.
 
 A mask pays when several queries use it. Measured on one AVX-512 core, for 64 tuples: 0.55 ns for a mask, once, and 0.14 ns
-for each AND with it; 0.39 ns for a comparison inside of a conjunction, each time. So masks win from about two uses on.
+for each AND with it; 0.39 ns for a comparison inside of a conjunction, each time: masks would win from two uses on. With
+results that go to memory beside, they do from one and a half on.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from eddyline.model.predicate import Condition, Predicate, conditions_of, conjun
 Int64 = npt.NDArray[np.int64]
 Comparison = tuple[int, int, int]  # row of the subject, first id, last id less first id
 MOST_CONDITIONS: Final = 6  # so many the kernels know
-FEW_USES: Final = 2
+FEW_USES: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
