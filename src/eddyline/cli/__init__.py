@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from eddyline.cli import backtest, cost, demo, doctor, match, query, query_budget, why
-from eddyline.cli.output import BUGS, Exit, complain, quiet_stdout
+from eddyline.cli.output import BUGS, Exit, complain, print_json, quiet_stdout
 from eddyline.errors import EddylineError
 
 
@@ -20,12 +20,15 @@ class Root(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command; `EDDYLINE_DEBUG=1` lets unexpected errors through."""
+        as_json = "--json" in [*getattr(ctx, "_protected_args", []), *ctx.args]
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
         except EddylineError as error:
             complain(str(error))
+            if as_json:
+                print_json({"error": error.message, "hint": error.hint})
             raise typer.Exit(Exit.FAILURE) from None
         except BrokenPipeError:
             quiet_stdout()

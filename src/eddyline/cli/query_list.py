@@ -10,7 +10,7 @@ import typer
 
 from eddyline.cli.completion import query_ids
 from eddyline.cli.options import AsJson
-from eddyline.cli.output import Exit, Output, complain, print_json
+from eddyline.cli.output import Output, print_json
 from eddyline.cli.query_versions import step_json, step_rows
 from eddyline.cli.query_writing import record_of
 from eddyline.cli.registry_options import (
@@ -23,6 +23,7 @@ from eddyline.cli.registry_options import (
     VersionNumber,
     open_registry,
 )
+from eddyline.errors import EddylineError
 from eddyline.registry import Entry
 
 LONGEST_TEXT: Final = 60  # characters of a text in a table
@@ -100,11 +101,10 @@ def show(
         steps = opened.history(id)
         counters = opened.counters(id).get(id, {})
     if entry is None:
-        hint = f'\nhint: did you mean "{near[0]}"?' if near else ""
+        hint = f'did you mean "{near[0]}"?' if near else None
         if steps and not near:
-            hint = f"\nhint: it was there once, see: eddyline query history {id}"
-        complain(f'there is no query "{id}" in version {at}{hint}')
-        raise typer.Exit(Exit.FINDINGS)
+            hint = f"it was there once, see: eddyline query history {id}"
+        raise EddylineError(f'there is no query "{id}" in version {at}', hint=hint)
     if as_json:
         found = {"registry": opened.where, "version": at, **entry_json(entry), "counters": counters}
         print_json(found | {"history": [step_json(step) for step in steps]})

@@ -11,10 +11,11 @@ import typer
 
 from eddyline.cli.completion import query_ids
 from eddyline.cli.options import AsJson
-from eddyline.cli.output import Exit, Output, complain, print_json
+from eddyline.cli.output import Output, print_json
 from eddyline.cli.query_writing import record_of
 from eddyline.cli.registry_changes import Outcome
 from eddyline.cli.registry_options import DEFAULT, Author, Reason, RegistryOption, open_registry
+from eddyline.errors import EddylineError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Diff, Entry, Step, Version
 
@@ -40,8 +41,7 @@ def history(
         steps = opened.history(id) if id is not None else []
         versions = opened.versions() if id is None else []
     if id is not None and not steps:
-        complain(f'there was never a query "{id}"')
-        raise typer.Exit(Exit.FINDINGS)
+        raise EddylineError(f'there was never a query "{id}"', hint="query list shows those that are there")
     if as_json and id is not None:
         print_json({"registry": opened.where, "id": id, "history": [step_json(step) for step in steps]})
     elif as_json:

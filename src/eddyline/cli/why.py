@@ -12,7 +12,7 @@ import typer
 from eddyline.cli.chosen_queries import Chosen, MaybeRegistry, QueryFiles, choose
 from eddyline.cli.completion import query_ids
 from eddyline.cli.data_sources import Data, InputFormat, data_of
-from eddyline.cli.output import Exit, Output, counted_rows, note, print_json
+from eddyline.cli.output import Exit, Output, complain, counted_rows, note, print_json
 from eddyline.cli.progress import Bar
 from eddyline.cli.schemas import HELP, read_source
 from eddyline.cli.zones import check_zone
@@ -209,9 +209,12 @@ def _show_rows(
                             f"{piece.file}:{number + 1}  {_headline(verdict)}{': ' if reasons else ''}{reasons}"
                         )
         except EddylineError as error:
-            if as_document:  # it is whole all the same, and says what is missing
-                print("\n], " + json.dumps({"error": error.message, **_sums(verdicts, rejects)})[1:])
-            raise
+            if not as_document:
+                raise
+            # the document is whole all the same, and says what is missing
+            print("\n], " + json.dumps({"error": error.message, **_sums(verdicts, rejects)})[1:])
+            complain(str(error))
+            return Exit.FAILURE
     if as_document:
         print("\n], " + json.dumps(_sums(verdicts, rejects))[1:])
     else:

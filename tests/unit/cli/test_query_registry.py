@@ -206,8 +206,10 @@ def test_show(registry: Registry) -> None:
     assert [step["what"] for step in found["history"]] == ["added", "changed"]
     assert (found["state"], found["counters"]) == ("shadow", {"matches": 1234})
     assert read("show", "cheap", "--version", "2")["state"] == "enabled"
+    failed = json.loads(run("show", "cheep", "--json").stdout)
+    assert failed == {"error": 'there is no query "cheep" in version 3', "hint": 'did you mean "cheap"?'}
     result = run("show", "cheep")
-    assert result.exit_code == Exit.FINDINGS and 'did you mean "cheap"?' in result.stderr
+    assert result.exit_code == Exit.FAILURE and 'did you mean "cheap"?' in result.stderr
 
 
 @pytest.mark.parametrize(("word", "state"), [("disable", State.DISABLED), ("shadow", State.SHADOW)])
@@ -224,7 +226,7 @@ def test_remove_all_or_none(registry: Registry) -> None:
     assert result.exit_code == Exit.FINDINGS and 'query "nope": it is not registered' in result.stdout
     assert registry.version == 2
     assert read("remove", "cheap")["removed"] == 1
-    assert run("show", "cheap").exit_code == Exit.FINDINGS
+    assert run("show", "cheap").exit_code == Exit.FAILURE
     assert [step["what"] for step in read("history", "cheap")["history"]] == ["added", "removed"]
 
 
@@ -238,7 +240,7 @@ def test_history_diff_and_rollback(registry: Registry) -> None:
     run("add", "cheap", DEAR, "--replace", "--reason", "r3")
     run("remove", "dear")
     assert [version["version"] for version in read("history")["versions"]] == [1, 2, 3, 4]
-    assert run("history", "never").exit_code == Exit.FINDINGS
+    assert run("history", "never").exit_code == Exit.FAILURE
     assert "r3" in run("history").stdout and "text, revision 2" in run("history", "cheap").stdout
     found = read("diff", "2")
     assert [q["id"] for q in found["removed"]] == ["dear"] and found["changed"][0]["new"]["sql"] == DEAR
