@@ -134,7 +134,8 @@ def print_json(value: object) -> None:
 
 
 def complain(text: str) -> None:
-    """A message for people, on standard error."""
+    """A message for people, on standard error, after what was printed before."""
+    sys.stdout.flush()
     console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
     console.print(
         Text("error: ", style="bold red").append(shown(text), style="not bold default"), soft_wrap=True
@@ -142,7 +143,8 @@ def complain(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Something to know that is no result, on standard error."""
+    """Something to know that is no result, on standard error, after what was printed before."""
+    sys.stdout.flush()
     Output(errors=True).line(text)
 
 
