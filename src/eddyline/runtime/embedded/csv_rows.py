@@ -50,12 +50,8 @@ def read_csv(reading: Reading) -> Iterator[Chunk]:
             partial(csv_text.find_end, separator=separator),
         ):
             if block.too_long:
-                reading.reject(
-                    row,
-                    f"the line has {block.too_long} bytes, more than {LONGEST}",
-                    line=block.line,
-                    text=block.data,
-                )
+                reason = f"the line has {block.too_long} bytes, more than {LONGEST}"
+                reading.reject(row, reason, line=block.line, text=block.data)
                 row += 1
                 continue
             if head is None:

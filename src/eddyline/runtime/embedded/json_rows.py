@@ -34,12 +34,8 @@ def read_json_lines(reading: Reading) -> Iterator[Chunk]:
     with open_bytes(reading.place.name) as file:
         for block in blocks(unpacked(file, reading.place.name), reading.place.name, _find_end, returns=False):
             if block.too_long:
-                reading.reject(
-                    row,
-                    f"the line has {block.too_long} bytes, more than {LONGEST}",
-                    line=block.line,
-                    text=block.data,
-                )
+                reason = f"the line has {block.too_long} bytes, more than {LONGEST}"
+                reading.reject(row, reason, line=block.line, text=block.data)
                 row += 1
                 continue
             if not row and block.line == 1 and block.data.lstrip()[:1] == b"[":
