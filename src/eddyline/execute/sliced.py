@@ -29,6 +29,7 @@ SAMPLE: Final = 256
 LARGEST_SHARE: Final = 0.6
 STREAMED: Final = 1 << 24  # bytes from which results go past the caches, which they would not stay in anyway
 GATHERED: Final = 16  # results that are put together before they go past the caches
+SHARES: Final = 4  # pieces of work for each thread
 _NO_COUNTS: Final = np.empty(0, np.int64)
 
 
@@ -188,18 +189,24 @@ class Sliced:
 
     @staticmethod
     def _in_threads(blocks: int, threads: int, run: Callable[[int, int], Any]) -> list[Any]:
-        """Run over consecutive shares of the blocks; the kernels hold no lock of the interpreter."""
+        """Run over consecutive shares of the blocks; the kernels hold no lock of the interpreter.
+
+        Each thread takes the next share when it is done with one: a core that has other work delays only its own.
+        """
         if threads == 1 or blocks < 2:
             return [run(0, blocks)]
-        edges = np.linspace(0, blocks, min(threads, blocks) + 1).astype(int).tolist()
+        edges = np.linspace(0, blocks, min(threads * SHARES, blocks) + 1).astype(int).tolist()
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(run, edges[:-1], edges[1:]))
 
 
 def _condition_arrays(shelf: Shelf) -> tuple[Any, ...]:
-    one, many = shelf.ranges, shelf.tables
-    first = (one.rows, one.lows, one.spans, one.slots, one.firsts)
-    return *first, many.rows, many.offsets, many.slots, many.bits
+    edges, one, many = shelf.edges, shelf.ranges, shelf.tables
+    return (
+        (edges.rows, edges.tops, edges.slots, edges.targets, edges.uppers, edges.lowers),
+        (one.rows, one.lows, one.spans, one.slots, one.firsts),
+        (many.rows, many.offsets, many.slots, many.bits),
+    )
 
 
 def _group_arrays(index: SlicedIndex) -> tuple[npt.NDArray[Any], ...]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from eddyline.config import Direct as Wanted
 from eddyline.index.cutting import Cutting, cut, narrowest
 from eddyline.index.direct import choose_direct
+from eddyline.index.edges import Edges, Range, split_edges
 from eddyline.index.hull import Hull, build_hulls
 from eddyline.index.pattern_groups import Derived, PatternGroup, group_patterns
 from eddyline.index.program import Program, build_program
@@ -51,6 +52,7 @@ class Shelf:
     """All subjects whose ids have one width, and the conditions on them; `rows` below count within the shelf."""
 
     subjects: tuple[int, ...]
+    edges: Edges
     ranges: Ranges
     tables: Tables
 
@@ -73,6 +75,7 @@ class SlicedIndex:
         """Memory of the arrays."""
         arrays: list[npt.NDArray[Any]] = [self.numbers, self.program.order]
         for shelf in self.shelves:
+            arrays += [getattr(shelf.edges, name) for name in Edges.__slots__]
             arrays += [getattr(shelf.ranges, name) for name in ("rows", "lows", "spans", "slots")]
             arrays += [getattr(shelf.tables, name) for name in ("rows", "offsets", "slots", "bits")]
         steps = self.program.steps
@@ -109,11 +112,14 @@ def build_sliced(
         if condition not in slots:
             slots[condition] = used
             used += 1
-    shelves = tuple([_shelve(width, cuttings, list(by_subject.values()), slots) for width in WIDTHS])
+    shelves: list[Shelf] = []
+    for width in WIDTHS:
+        shelf, used = _shelve(width, cuttings, list(by_subject.values()), slots, used)
+        shelves.append(shelf)
     program = build_program(predicates, slots, used, compared)
     order = np.asarray(numbers, np.int32)[program.order]
     hulls = build_hulls(predicates, cuttings)
-    return SlicedIndex(cuttings, shelves, patterns, derived, hulls, distinct, program, order)
+    return SlicedIndex(cuttings, tuple(shelves), patterns, derived, hulls, distinct, program, order)
 
 
 def _shelve(
@@ -121,10 +127,13 @@ def _shelve(
     cuttings: Sequence[Cutting],
     conditions: list[dict[Condition, None]],
     slots: dict[Condition, int],
-) -> Shelf:
+    used: int,
+) -> tuple[Shelf, int]:
+    """The conditions on subjects of one width, and the number of slots in use with those that they need beside."""
     subjects = tuple([i for i, cutting in enumerate(cuttings) if cutting.id_type == width])
-    ranges: list[tuple[int, int, int, int]] = []
-    more: list[tuple[int, int, int, int]] = []
+    lone: list[Range] = []
+    several: list[Range] = []
+    more: list[Range] = []
     tables: list[tuple[int, int, int]] = []
     bits: list[npt.NDArray[np.uint8]] = []
     size = 0
@@ -135,20 +144,24 @@ def _shelve(
                 continue
             found = cuttings[subject].ranges(condition.regions)
             if len(found) <= FEW_RANGES:
-                entries = [(row, low, high - low, slot) for low, high in found]
-                ranges.append(entries[0])
+                entries = [(row, low, high, slot) for low, high in found]
+                (lone if len(entries) == 1 else several).append(entries[0])
                 more += entries[1:]
             else:
                 tables.append((row, size, slot))
                 bits.append(_bits(found, cuttings[subject].size))
                 size += len(bits[-1])
-    low_rows = np.array(ranges + more, np.int64).reshape(-1, 4)
+    edges, plain, used = split_edges(lone, used, width)
+    firsts = plain + several
+    low_rows = np.array([(r, low, high - low, s) for r, low, high, s in firsts + more], np.int64)
     table_rows = np.array(tables, np.int64).reshape(-1, 3)
-    range_row, low, span, slot_of_range = _columns(low_rows, (np.int64, width, width, np.int64))
-    one = Ranges(range_row, low, span, slot_of_range, len(ranges))
+    range_row, low, span, slot_of_range = _columns(
+        low_rows.reshape(-1, 4), (np.int64, width, width, np.int64)
+    )
+    one = Ranges(range_row, low, span, slot_of_range, len(firsts))
     table_row, offset, slot_of_table = _columns(table_rows, (np.int64,) * 3)
     many = Tables(table_row, offset, slot_of_table, np.concatenate([*bits, np.empty(0, np.uint8)]))
-    return Shelf(subjects, one, many)
+    return Shelf(subjects, edges, one, many), used
 
 
 def _columns(rows: npt.NDArray[np.int64], kinds: Sequence[Any]) -> list[npt.NDArray[Any]]:

@@ -19,6 +19,7 @@ from eddyline.errors import FileError
 from eddyline.index.asc import assemble
 from eddyline.index.cutting import Cutting, Offsets
 from eddyline.index.direct import Direct
+from eddyline.index.edges import Edges
 from eddyline.index.hull import Hull
 from eddyline.index.keyed import KeyedIndex, KeyedTable
 from eddyline.index.pattern_groups import Derived, PatternGroup
@@ -30,7 +31,7 @@ from eddyline.model.codec import decode_expression, decode_value, encode_express
 from eddyline.model.expression import Call
 from eddyline.model.sequence import Sequence
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 _HEAD: Final = "segment.json"
 
 
@@ -110,6 +111,7 @@ def _pack_arrays(value: Any, names: tuple[str, ...], put: Any) -> dict[str, str]
     return {name: put(getattr(value, name)) for name in names}
 
 
+_EDGES: Final = ("rows", "tops", "slots", "targets", "uppers", "lowers")
 _RANGES: Final = ("rows", "lows", "spans", "slots")
 _TABLES: Final = ("rows", "offsets", "slots", "bits")
 _STEPS: Final = ("targets", "lefts", "rights", "flips", "emits")
@@ -125,6 +127,7 @@ def _pack_sliced(index: SlicedIndex, put: Any) -> Any:
         "shelves": [
             {
                 "subjects": shelf.subjects,
+                "edges": _pack_arrays(shelf.edges, _EDGES, put),
                 "ranges": _pack_arrays(shelf.ranges, _RANGES, put),
                 "firsts": shelf.ranges.firsts,
                 "tables": _pack_arrays(shelf.tables, _TABLES, put),
@@ -152,6 +155,7 @@ def _unpack_sliced(data: Any, get: Any) -> SlicedIndex:
         [
             Shelf(
                 tuple(shelf["subjects"]),
+                Edges(**{name: get(file) for name, file in shelf["edges"].items()}),
                 Ranges(**{name: get(file) for name, file in shelf["ranges"].items()}, firsts=shelf["firsts"]),
                 Tables(**{name: get(file) for name, file in shelf["tables"].items()}),
             )

@@ -25,10 +25,12 @@ from eddyline.kernels.vectors import (
     compare4,
     compare5,
     compare6,
+    difference,
     mask_population,
     prefetch,
     range_mask,
     step,
+    up_to_mask,
 )
 
 
@@ -43,6 +45,16 @@ def range_masks(ids, stride, base, rows, lows, spans, slots, firsts, masks):
         range_mask(ids, rows[i] * stride + base, lows[i], spans[i], masks, slots[i] * WORDS)
     for i in range(firsts, len(rows)):
         add_range_mask(ids, rows[i] * stride + base, lows[i], spans[i], masks, slots[i] * WORDS)
+
+
+@njit(cache=True, nogil=True)
+def edge_masks(edges, ids, stride, base, masks):
+    """Masks of ids up to an edge, then differences of two of them; see `index.edges.Edges` for the fields."""
+    rows, tops, slots, targets, uppers, lowers = edges
+    for i in range(len(rows)):
+        up_to_mask(ids, rows[i] * stride + base, tops[i], masks, slots[i] * WORDS)
+    for i in range(len(targets)):
+        difference(masks, targets[i] * WORDS, uppers[i] * WORDS, lowers[i] * WORDS)
 
 
 @njit(cache=True, nogil=True)
@@ -165,14 +177,17 @@ def add_counts(out, at, queries, counts):
 @njit(cache=True, nogil=True)
 def _shelf_masks(shelf, stride, base, masks):
     """Masks of all conditions on the subjects of one shelf; see `run_blocks` for the fields."""
-    ids, rows, lows, spans, slots, firsts, table_rows, offsets, table_slots, tables = shelf
+    ids, edges, ranges, tables = shelf
+    rows, lows, spans, slots, firsts = ranges
+    table_rows, offsets, table_slots, bits = tables
     line = 64 // ids.itemsize
     for row in range(len(ids) // stride):
         start = row * stride + base + BLOCK
         for at in range(start, start + BLOCK, line):
             prefetch(ids, at)
+    edge_masks(edges, ids, stride, base, masks)
     range_masks(ids, stride, base, rows, lows, spans, slots, firsts, masks)
-    table_masks(ids, stride, base, table_rows, offsets, table_slots, tables, masks)
+    table_masks(ids, stride, base, table_rows, offsets, table_slots, bits, masks)
 
 
 @njit(cache=True, nogil=True)
@@ -227,8 +242,8 @@ def run_blocks(
 ):
     """All results of blocks first .. last - 1, with `masks` as scratch, zero where patterns put their hits.
 
-    shelf: ids, with `stride` places a subject; then rows, lows, spans, slots of the ranges and how many come first; then
-    rows, offsets, slots and bits of the table conditions. found: rows and slots of pattern hits by block, and where each
+    shelf: ids, with `stride` places a subject; the fields of its edges; rows, lows, spans, slots of the ranges and how many
+    come first; rows, offsets, slots and bits of the table conditions. found: rows and slots of pattern hits by block, and where each
     block's start. derived: targets, hits, nulls and flags of conditions on patterns. groups: arity, first result, count and operand
     offset of each group, and the operands. steps: targets, lefts, rights, flips, emits. direct: see
     `compare_directly`, with `gathered` as its scratch. always: results from .. to that are

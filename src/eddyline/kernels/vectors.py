@@ -31,6 +31,45 @@ def splat(builder, scalar, kind):
     return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), lanes)
 
 
+@intrinsic
+def up_to_mask(typing, ids, start, top, masks, at):
+    """Set masks[at:at + 8] to the bits of ids[start:start + 512] that are at most top."""
+    signature = types.void(ids, start, ids.dtype, masks, at)
+    vector = ir.VectorType(ir.IntType(ids.dtype.bitwidth), 64)
+    bytes_each = ids.dtype.bitwidth // 8
+
+    def generate(context, builder, signature, arguments):
+        ids, start, top, masks, at = arguments
+        source = pointer(context, builder, signature.args[0], ids, start, vector)
+        words = pointer(context, builder, signature.args[3], masks, at, I64)
+        tops = splat(builder, top, vector)
+        for word in range(WORDS):
+            place = ir.Constant(I64, word)
+            values = builder.load(builder.gep(source, [place]), align=bytes_each)
+            bits = builder.bitcast(builder.icmp_unsigned("<=", values, tops), I64)
+            builder.store(bits, builder.gep(words, [place]), align=8)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def difference(typing, masks, at, a, b):
+    """masks[at] = masks[a] AND NOT masks[b]."""
+    signature = types.void(masks, at, a, b)
+
+    def generate(context, builder, signature, arguments):
+        masks, *offsets = arguments
+        target, left, right = (
+            pointer(context, builder, signature.args[0], masks, offset, MASK) for offset in offsets
+        )
+        result = builder.and_(builder.load(left, align=8), builder.not_(builder.load(right, align=8)))
+        builder.store(result, target, align=8)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
 def _range_code(ids, start, masks, at, add):
     """Code for masks[at:at + 8] = bits of (ids[start:start + 512] - low) <= span, unsigned; ORed to what is there if add."""
     signature = types.void(ids, start, ids.dtype, ids.dtype, masks, at)

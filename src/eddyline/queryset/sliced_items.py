@@ -10,6 +10,7 @@ import numpy as np
 
 from eddyline.index.cutting import Cutting, cut, narrowest
 from eddyline.index.direct import FEW_USES, MOST_CONDITIONS
+from eddyline.index.edges import EDGE
 from eddyline.index.pattern_groups import PatternGroup
 from eddyline.index.patterns import build_patterns, eligible
 from eddyline.index.sliced import FEW_RANGES, SlicedIndex
@@ -42,10 +43,18 @@ class SlicedItems:
         self._spare: dict[Expression, int] = {}  # bytes of a text's patterns that are no single one's
         self._masks: dict[Condition, tuple[int, ...]] = {}
         self._places: dict[Condition, tuple[int, ...]] = {}
+        self._by_edges: frozenset[Expression] = (
+            frozenset()
+        )  # subjects whose ranges are differences of shared masks
         self.counted = 0
         self.roots: Counter[Predicate] = Counter()
         if index is not None:
             self._cuttings = {cutting.subject: cutting for cutting in index.cuttings}
+            self._by_edges = frozenset(
+                index.cuttings[shelf.subjects[row]].subject
+                for shelf in index.shelves
+                for row in shelf.edges.rows.tolist()
+            )
             for group in index.patterns:
                 self._enter(group)
 
@@ -60,7 +69,7 @@ class SlicedItems:
         """The same index priced into another sheet."""
         other = SlicedItems(sheet, self._segment, None)
         other._cuttings, other._patterns = ChainMap({}, self._cuttings), ChainMap({}, self._patterns)
-        other._spare = self._spare
+        other._spare, other._by_edges = self._spare, self._by_edges
         other.roots = self.roots
         return other
 
@@ -128,7 +137,11 @@ class SlicedItems:
         cutting = self._cutting(condition)
         width = np.dtype(cutting.id_type).itemsize
         count = ranges_of(condition)
-        if count <= FEW_RANGES:
+        if (
+            count == 1 and condition.subject in self._by_edges
+        ):  # edges that nobody else needs; the others are the rest
+            cost, size = unit.MASK * width * EDGE, RANGE_BYTES + width
+        elif count <= FEW_RANGES:
             cost, size = unit.MASK * width * count, (RANGE_BYTES + 2 * width) * count
         else:
             cost, size = unit.MASK * width * FEW_RANGES, TABLE_BYTES + cutting.size
