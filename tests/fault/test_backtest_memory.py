@@ -12,7 +12,8 @@ RUN = """
 import json, resource
 import numpy as np, pyarrow as pa
 from eddyline import Query, Stream
-from eddyline.runtime.embedded.backtest import History, prepare, run
+from eddyline.backtest import prepare
+from eddyline.runtime.embedded.backtest import History, run
 from eddyline.runtime.embedded.sources import Piece
 
 ROWS, WARM, PIECES = 65_536, 20, 200

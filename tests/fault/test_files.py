@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from eddyline.cli import app
 from eddyline.errors import EddylineError, FileError, SchemaError
 from eddyline.model.catalog import Stream
-from eddyline.runtime.embedded.rejects import Reject, Rejects
+from eddyline.model.reject import Reject
+from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import Writer
 from eddyline.runtime.embedded.sources import read
 

@@ -11,10 +11,11 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eddyline.delivery.json_text import json_lines
 from eddyline.model.catalog import Stream
+from eddyline.model.reject import Reject
 from eddyline.runtime.embedded import blocks, csv_rows, json_rows
-from eddyline.runtime.embedded.json_text import json_lines
-from eddyline.runtime.embedded.rejects import Reject, Rejects
+from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import Writer
 from eddyline.runtime.embedded.sources import read
 

@@ -16,9 +16,9 @@ from eddyline.functions.evaluate import Evaluation, arrow_type
 from eddyline.functions.evaluate.read import read
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream
-from eddyline.model.expression import Column, Expression
-from eddyline.model.expression import columns_of as attributes_of
+from eddyline.model.expression import Call, Column, Expression, externals_of, own_columns_of
 from eddyline.model.query import Output
+from eddyline.queryset.queryset import Known
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 LEAD = (("query", pa.string()), ("revision", pa.int32()), ("version", pa.int64()))
@@ -36,8 +36,13 @@ class Projection:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns of the stream that it reads and that have a type in Spark."""
-        names = dict.fromkeys(name for o in self.outputs for name in sorted(attributes_of(o.expression)))
+        names = dict.fromkeys(name for o in self.outputs for name in sorted(own_columns_of(o.expression)))
         return tuple(name for name in names if name in self.stream.types)
+
+    @cached_property
+    def externals(self) -> tuple[Call, ...]:
+        """The calls in it that only Spark can compute; `apply` wants their values."""
+        return tuple(dict.fromkeys(call for o in self.outputs for call in externals_of(o.expression)))
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -49,11 +54,13 @@ class Projection:
         """The columns of its deliveries: query, revision and version, then its own."""
         return pa.schema([*(pa.field(name, kind) for name, kind in LEAD), *self.schema])
 
-    def apply(self, batch: pa.RecordBatch | pa.Table, rows: Integers) -> Projected:
-        """Its columns for rows of a batch, which may repeat."""
+    def apply(
+        self, batch: pa.RecordBatch | pa.Table, rows: Integers, known: Known | None = None
+    ) -> Projected:
+        """Its columns for rows of a batch, which may repeat; `known` has the values of its `externals`."""
         columns, _ = columns_of(batch, self.stream, self.columns)
         distinct, inverse = np.unique(rows, return_inverse=True)
-        evaluation = _Rows(columns, distinct, self.time_zone)
+        evaluation = _Rows(columns, distinct, self.time_zone, known or {})
         arrays = [
             self._values(output.expression, batch, columns, rows, evaluation, inverse)
             for output in self.outputs
@@ -107,10 +114,11 @@ class Projected:
 class _Rows:
     """An evaluation over some rows of the columns, made when the first expression wants it."""
 
-    def __init__(self, columns: Columns, rows: Integers, time_zone: str) -> None:
+    def __init__(self, columns: Columns, rows: Integers, time_zone: str, known: Known) -> None:
         self._columns = columns
         self._rows = rows
         self._time_zone = time_zone
+        self._given = known
 
     @property
     def used(self) -> bool:
@@ -122,7 +130,8 @@ class _Rows:
         """The evaluation."""
         places = pa.array(self._rows)
         taken = {name: column.take(places) for name, column in self._columns.items()}
-        return Evaluation(taken, time_zone=self._time_zone, rows=len(self._rows))
+        known = {call: values.take(places) for call, values in self._given.items()}
+        return Evaluation(taken, time_zone=self._time_zone, rows=len(self._rows), known=known)
 
 
 _READ_MAY_FAIL = (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME)

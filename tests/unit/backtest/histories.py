@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline import Query, Stream
-from eddyline.runtime.embedded.backtest import Backtest, History, Settings, prepare, run
-from eddyline.runtime.embedded.backtest.prepare import Prepared
+from eddyline.backtest import Backtest, Settings, prepare
+from eddyline.backtest.prepare import Prepared
+from eddyline.runtime.embedded.backtest import History, run
 from eddyline.runtime.embedded.sources import Piece
 
 QUOTES = Stream(

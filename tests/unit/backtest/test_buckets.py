@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eddyline import SchemaError, Stream
-from eddyline.runtime.embedded.backtest.axis import PLAIN_STEPS, TIME_STEPS, Axis, axis_of
-from eddyline.runtime.embedded.backtest.buckets import FEWEST, Buckets
+from eddyline.backtest.axis import PLAIN_STEPS, TIME_STEPS, Axis, axis_of
+from eddyline.backtest.buckets import FEWEST, Buckets
 
 ENDS = st.sampled_from([-(2**63), 2**63 - 1])
 

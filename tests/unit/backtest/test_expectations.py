@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from eddyline import Query
-from eddyline.errors import FileError
-from eddyline.runtime.embedded.backtest.check import check
-from eddyline.runtime.embedded.backtest.expectations import (
+from eddyline.backtest.check import check
+from eddyline.backtest.expectations import (
     Expectation,
     parse_json_lines,
     parse_toml,
     read_expectations,
 )
+from eddyline.errors import FileError
+from eddyline.runtime.embedded.backtest.fetch import fetch_row
 from tests.unit.backtest.histories import TESTED, outcome, quotes
 
 TOML = """
@@ -36,7 +37,7 @@ LINES = """{"query": "cheap", "min": 2, "match": {"at": "2026-01-05 09:30:00", "
 def told(text: str, parse: object = parse_toml) -> list[str]:
     queries = [*TESTED[:2], TESTED[5], Query("typo", "SELECT * FROM quotes WHERE prise < 1")]
     found, prepared = outcome(quotes(2000), queries=queries)
-    checked = check(found, prepared, parse(text, "expect"))  # type: ignore[operator]
+    checked = check(found, prepared, parse(text, "expect"), fetch=fetch_row)  # type: ignore[operator]
     assert not checked.passed and len(checked.failed) == sum(not c.passed for c in checked.checks)
     return [f"{'ok  ' if c.passed else 'FAIL'} {c.message}  ({c.place})" for c in checked.checks]
 
@@ -79,7 +80,7 @@ def test_rows_of_files(tmp_path: Path) -> None:
     file.write_text("at,symbol,price,volume\n,A,5,1\n,A,bad,1\n,A,50,1\n")
     found, prepared = outcome(quotes(10), queries=TESTED[:1])
     names = [f"{file}:{number}" for number in (1, 2, 3, 4)]
-    checked = check(found, prepared, [Expectation("cheap", "x", match=tuple(names))])
+    checked = check(found, prepared, [Expectation("cheap", "x", match=tuple(names))], fetch=fetch_row)
     assert [c.passed for c in checked.checks] == [True, False, False, False]
     assert "has no row 2 that can be read" in checked.checks[1].message
     assert "which does not lie in" in checked.checks[2].message
@@ -88,7 +89,7 @@ def test_rows_of_files(tmp_path: Path) -> None:
 
 def test_a_query_that_every_row_matches_has_a_reason_too() -> None:
     found, prepared = outcome(quotes(10), queries=[Query("all", "SELECT * FROM quotes")])
-    [told] = check(found, prepared, parse_toml("[all]\nno_match = [{}]")).checks
+    [told] = check(found, prepared, parse_toml("[all]\nno_match = [{}]"), fetch=fetch_row).checks
     assert told.message == 'query "all" matches the row {}, and should not: matches: every tuple does'
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eddyline.runtime.embedded.backtest.overlap import Overlaps
+from eddyline.backtest.overlap import Overlaps
 
 
 def matches(rows: int, shares: list[float], seed: int) -> np.ndarray:

@@ -11,15 +11,16 @@ from xml.etree import ElementTree
 import pytest
 
 from eddyline import Query
-from eddyline.runtime.embedded.backtest.as_json import as_json
-from eddyline.runtime.embedded.backtest.check import check
-from eddyline.runtime.embedded.backtest.expectations import parse_toml
-from eddyline.runtime.embedded.backtest.junit import to_junit
-from eddyline.runtime.embedded.backtest.report import to_html
-from eddyline.runtime.embedded.backtest.report.charts import heat, level, merged
-from eddyline.runtime.embedded.backtest.report.markup import join, tag
-from eddyline.runtime.embedded.backtest.values import Backtest
-from eddyline.runtime.embedded.rejects import Reject
+from eddyline.backtest.as_json import as_json
+from eddyline.backtest.check import check
+from eddyline.backtest.expectations import parse_toml
+from eddyline.backtest.junit import to_junit
+from eddyline.backtest.report import to_html
+from eddyline.backtest.report.charts import heat, level, merged
+from eddyline.backtest.report.markup import join, tag
+from eddyline.backtest.values import Backtest
+from eddyline.model.reject import Reject
+from eddyline.runtime.embedded.backtest.fetch import fetch_row
 from tests.unit.backtest.histories import TESTED, outcome, quotes
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>\x00\x1b'
@@ -64,7 +65,9 @@ def whole() -> Backtest:
     [track] = found.streams
     reject = Reject(EVIL, 3, 2, EVIL, EVIL.encode())
     found = replace(found, streams=(replace(track, source=EVIL, rejected=1, rejects=(reject,)),))
-    return check(found, prepared, parse_toml('["*"]\nmin = 1\n[cheap]\nmatch = [{symbol = "<i>"}]'))
+    return check(
+        found, prepared, parse_toml('["*"]\nmin = 1\n[cheap]\nmatch = [{symbol = "<i>"}]'), fetch=fetch_row
+    )
 
 
 def test_a_page_is_whole_and_safe() -> None:

@@ -9,10 +9,12 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Query, Stream
-from eddyline.runtime.embedded.backtest import History, Settings, prepare, run
-from eddyline.runtime.embedded.backtest.rows import plain
-from eddyline.runtime.embedded.backtest.values import Verdict
-from eddyline.runtime.embedded.rejects import Reject, Rejects
+from eddyline.backtest import Settings, prepare
+from eddyline.backtest.rows import plain
+from eddyline.backtest.values import Verdict
+from eddyline.model.reject import Reject
+from eddyline.runtime.embedded.backtest import History, run
+from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import Piece
 from tests.unit.backtest.histories import EXISTING, QUOTES, TESTED, ids, outcome, pieces, quotes, rows_of
 

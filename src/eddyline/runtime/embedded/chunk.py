@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from eddyline.functions.zones import Zone
 from eddyline.model.catalog import Stream
+from eddyline.model.reject import Reject
 from eddyline.runtime.embedded.places import Place
-from eddyline.runtime.embedded.rejects import Reject, Rejects, refuse
+from eddyline.runtime.embedded.rejects import Rejects, refuse
 
 Mask = npt.NDArray[np.bool_]
 

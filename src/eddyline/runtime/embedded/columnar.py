@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from eddyline.delivery.json_text import json_lines
+from eddyline.delivery.kinds import is_text
 from eddyline.errors import FileError, SchemaError
 from eddyline.model import types as t
 from eddyline.model.catalog import spark_type
 from eddyline.runtime.embedded.chunk import Chunk, Reading, without
-from eddyline.runtime.embedded.from_text import fit, is_text, words_for
-from eddyline.runtime.embedded.json_text import json_lines
+from eddyline.runtime.embedded.from_text import fit, words_for
 from eddyline.runtime.embedded.places import Place, open_bytes, start_of
 
 

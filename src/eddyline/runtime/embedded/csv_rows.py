@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from eddyline.delivery.kinds import is_text
 from eddyline.errors import FileError
 from eddyline.runtime.embedded import csv_text
 from eddyline.runtime.embedded.blocks import LONGEST, Block, blocks, count_lines
 from eddyline.runtime.embedded.chunk import Chunk, Reading, native, without
-from eddyline.runtime.embedded.from_text import from_text, is_text, words_for
+from eddyline.runtime.embedded.from_text import from_text, words_for
 from eddyline.runtime.embedded.places import open_bytes, position, unpacked
 
 SEPARATORS: Final = {"csv": b",", "tsv": b"\t"}

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.delivery.kinds import is_bytes, is_text
 from eddyline.functions.evaluate.cast import convert
 from eddyline.functions.zones import Zone
 from eddyline.model import types as t
@@ -70,16 +71,6 @@ def _joined(
         return values, None
     masks = [np.zeros(len(array), np.bool_) if mask is None else mask for array, mask in (left, right)]
     return values, np.concatenate(masks)
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether values are text."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def is_bytes(kind: pa.DataType) -> bool:
-    """Whether values are bytes, which stand in text as base 64."""
-    return spark_type(kind) == t.BINARY
 
 
 def _quick(texts: pa.Array, kind: pa.DataType, zone: Zone) -> pa.Array | None:

@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
+from eddyline.delivery.kinds import is_text
 from eddyline.errors import FileError
 from eddyline.functions.zones import Zone, find_zone
 from eddyline.model.catalog import Stream
 from eddyline.runtime.embedded.blocks import LONGEST, Block, blocks
 from eddyline.runtime.embedded.chunk import Chunk, Reading, native, without
-from eddyline.runtime.embedded.from_text import from_text, is_text
+from eddyline.runtime.embedded.from_text import from_text
 from eddyline.runtime.embedded.json_values import column_of
 from eddyline.runtime.embedded.places import open_bytes, position, unpacked
 

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from eddyline.delivery.kinds import is_bytes, is_text
 from eddyline.functions.zones import Zone
-from eddyline.runtime.embedded.from_text import from_text, is_bytes, is_text, words_for
+from eddyline.runtime.embedded.from_text import from_text, words_for
 
 _NO_NUMBERS: Final = ("NaN", "Infinity", "-Infinity")  # as Spark writes them into JSON
 _SHOWN: Final = 40  # characters of a value in a reason

@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.engine.projections import Integers, Projection, Projections
+from eddyline.delivery.json_text import json_lines
+from eddyline.engine.projections import Integers, Projection
+from eddyline.engine.select_lists import SelectLists
 from eddyline.errors import FileError
 from eddyline.model.catalog import Stream
 from eddyline.model.matches import Matches
 from eddyline.model.query import NormalQuery
-from eddyline.runtime.embedded.json_text import json_lines
 from eddyline.runtime.embedded.sinks import JsonLines, Writer, sink_format
 from eddyline.runtime.embedded.sources import Piece
 
@@ -79,33 +80,16 @@ class Rows:
         format: str | None = None,
         hidden: Iterable[str] = (),
     ) -> None:
-        by_name = {stream.name: stream for stream in streams}
-        known, left_out = Projections(), set(hidden)
-        firsts: dict[Projection, str] = {}
-        numbers: dict[Projection, int] = {}
-        places: list[int] = []
-        ids: list[str] = []
-        for query in queries:
-            if query.id in left_out:
-                continue
-            projection = known.take(by_name[query.stream], query.outputs, query.time_zone)
-            firsts.setdefault(projection, query.id)
-            ids.append(query.id)
-            places.append(numbers.setdefault(projection, len(numbers)))
-        self._ids = pa.array(ids, pa.string())
-        self._places = np.array(places, np.int64)
-        self._projections = list(firsts)
+        self._lists = SelectLists.of(queries, streams, hidden)
+        firsts = dict(zip(self._lists.projections, self._lists.firsts, strict=True))
         self._writers = _writers(firsts, where, format, stack)
 
     def take(self, piece: Piece, matches: Matches) -> None:
         """Matches of a piece."""
         rows, ids = _pairs(matches)
-        codes = np.asarray(pc.index_in(ids, self._ids).fill_null(-1))
-        wanted = codes >= 0
-        if not wanted.any():
+        found = list(self._lists.split(ids))
+        if not found:
             return
-        places = np.where(wanted, self._places[np.maximum(codes, 0)], -1)
-        found = [(place, np.flatnonzero(places == place)) for place in np.unique(places[wanted]).tolist()]
         tables = [(place, chosen, self._table(place, piece, ids, rows, chosen)) for place, chosen in found]
         sink = self._writers[0].sink
         if isinstance(sink, JsonLines) and len(self._writers) == 1:
@@ -117,7 +101,7 @@ class Rows:
             self._writers[place if len(self._writers) > 1 else 0].sink.write(table)
 
     def _table(self, place: int, piece: Piece, ids: pa.Array, rows: Integers, chosen: Integers) -> pa.Table:
-        projection = self._projections[place]
+        projection = self._lists.projections[place]
         values = projection.apply(piece.batch, rows[chosen]).arrays
         columns = [*_lead(piece, ids.take(pa.array(chosen)), rows[chosen]), *values]
         return pa.table(columns, schema=_schema(projection))

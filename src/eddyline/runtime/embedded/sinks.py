@@ -12,8 +12,8 @@ from typing import IO, Any, Final, Protocol
 import pyarrow as pa
 from pyarrow import csv
 
+from eddyline.delivery.json_text import csv_columns, json_lines, unique
 from eddyline.errors import FileError
-from eddyline.runtime.embedded.json_text import csv_columns, json_lines, unique
 from eddyline.runtime.embedded.places import FORMATS, KNOWN
 
 STANDARD_OUTPUT: Final = "-"

@@ -1,7 +1,5 @@
-"""Back-tests: what queries would have matched in a history, told as values that reports are made of."""
+"""Back-tests over files: the history read here, in this process."""
 
-from eddyline.runtime.embedded.backtest.prepare import prepare
-from eddyline.runtime.embedded.backtest.run import History, Settings, run
-from eddyline.runtime.embedded.backtest.values import Backtest
+from eddyline.runtime.embedded.backtest.run import History, run
 
-__all__ = ["Backtest", "History", "Settings", "prepare", "run"]
+__all__ = ["History", "run"]

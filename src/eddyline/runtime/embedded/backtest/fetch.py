@@ -7,10 +7,10 @@ from difflib import get_close_matches
 
 import pyarrow as pa
 
+from eddyline.backtest.expectations import Wanted
 from eddyline.errors import FileError
 from eddyline.functions.zones import find_zone
 from eddyline.model.catalog import Stream
-from eddyline.runtime.embedded.backtest.expectations import Wanted
 from eddyline.runtime.embedded.json_rows import row_of
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import read

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.runtime.embedded.from_text import is_bytes, is_text
+from eddyline.delivery.kinds import is_bytes, is_text
 
 
 def json_lines(table: pa.Table | pa.RecordBatch) -> pa.Array:
@@ -114,6 +114,9 @@ def _strings(array: pa.Array) -> pa.Array:
 def _floats(array: pa.Array) -> pa.Array:
     """Numbers; those that JSON does not know as "NaN", "Infinity" and "-Infinity", as Spark writes them."""
     text = array.cast(pa.float32() if pa.types.is_float16(array.type) else array.type).cast(pa.string())
+    text = pc.if_else(
+        pc.equal(text, "-0"), "-0.0", text
+    )  # else a reader takes it for the integer, which has no sign
     if pc.all(pc.is_finite(array)).as_py() is not False:
         return text
     text = pc.if_else(pc.equal(array, math.inf), '"Infinity"', text)

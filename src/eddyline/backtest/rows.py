@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.runtime.embedded.backtest.axis import Axis
-from eddyline.runtime.embedded.backtest.values import Row
+from eddyline.backtest.axis import Axis
+from eddyline.backtest.values import Row
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 _LONGEST: Final = 200  # characters of a value that are kept
@@ -44,8 +44,21 @@ class Stretch:
 def _values(column: pa.Array) -> list[Any]:
     try:
         return list(column.to_pylist())
-    except (ValueError, OverflowError):  # a time that Python has no value for, a text that is no UTF-8
-        return [str(value) for value in column]
+    except (ValueError, OverflowError):
+        return [_value(column.slice(place, 1)) for place in range(len(column))]
+
+
+def _value(one: pa.Array) -> Any:
+    """A value, as text where Python has none for it.
+
+    >>> _value(pa.array([4_000_000], pa.date32()))
+    '12921-08-18'
+    """
+    try:
+        return one.to_pylist()[0]
+    except (ValueError, OverflowError):  # before the year 1 or after 9999
+        nested = pa.types.is_nested(one.type)
+        return one.to_string(indent=0) if nested else one.cast(pa.string()).to_pylist()[0]
 
 
 def plain(value: Any) -> Any:

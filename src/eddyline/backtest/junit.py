@@ -6,7 +6,7 @@ import re
 from typing import Final
 from xml.etree import ElementTree
 
-from eddyline.runtime.embedded.backtest.values import Backtest
+from eddyline.backtest.values import Backtest
 
 _SUITE: Final = "eddyline backtest"
 _NOT_XML = re.compile(

@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.runtime.embedded.backtest.axis import Axis, Flags, Positions
-from eddyline.runtime.embedded.backtest.values import Scale
+from eddyline.backtest.axis import Axis, Flags, Positions
+from eddyline.backtest.values import Scale
 
 FEWEST: Final = 32  # so many of the widest buckets hold all that 64 bits can say
 Integers = npt.NDArray[np.signedinteger[Any]]
@@ -65,6 +65,24 @@ class Buckets:
         of_rows = columns if known is None else columns[known]
         self._counts[-1] += np.bincount(of_rows, minlength=limit)
 
+    def merge(self, other: Buckets) -> None:
+        """Add the counts of another part of the history."""
+        self.off_axis += other.off_axis
+        self.rows_off_axis += other.rows_off_axis
+        if other._span is None:
+            return
+        self._cover(*other._span)
+        factor, used = self.width // other.width, other._used
+        assert factor, "what covers more has buckets at least as wide"
+        targets = np.array([(other._start + column) // factor - self._start for column in range(used)])
+        borders = np.flatnonzero(np.diff(targets, prepend=-1))
+        self._counts[:, targets[borders]] += np.add.reduceat(other._counts[:, :used], borders, axis=1)
+
+    @property
+    def _used(self) -> int:
+        """How many columns are in use."""
+        return 0 if self._span is None else self._span[1] // self.width - self._start + 1
+
     def _cover(self, low: int, high: int) -> None:
         """Make room for all positions from `low` to `high`."""
         if self._span is None:
@@ -82,7 +100,7 @@ class Buckets:
         if (level, start) == (self._level, self._start):
             return
         assert self._span is not None, "there is something to move"
-        used = self._span[1] // self.width - self._start + 1
+        used = self._used
         factor = self.axis.steps[level] // self.width
         # Python's integers: positions near both ends of 64 bits would overflow
         targets = np.array([(self._start + column) // factor - start for column in range(used)])
@@ -95,7 +113,7 @@ class Buckets:
     def result(self) -> tuple[Scale, Integers, Integers]:
         """The scale, rows of every bucket, and matches of every query in every bucket."""
         axis, width = self.axis, self.width
-        used = 0 if self._span is None else self._span[1] // width - self._start + 1
+        used = self._used
         start = self._start * width
         labels = tuple(axis.text(start + column * width) for column in range(used + 1)) if used else ()
         scale = Scale(axis.kind, axis.column, start, width, labels, axis.step_text(width))

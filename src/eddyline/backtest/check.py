@@ -9,19 +9,18 @@ from difflib import get_close_matches
 
 import pyarrow as pa
 
+from eddyline.backtest.expectations import EVERY, Expectation, Wanted
+from eddyline.backtest.prepare import Lane, Prepared
+from eddyline.backtest.rows import plain
+from eddyline.backtest.values import Backtest, Check, QueryResult
 from eddyline.errors import EddylineError
 from eddyline.model.catalog import Stream
-from eddyline.runtime.embedded.backtest.expectations import EVERY, Expectation, Wanted
-from eddyline.runtime.embedded.backtest.fetch import fetch_row
-from eddyline.runtime.embedded.backtest.prepare import Lane, Prepared
-from eddyline.runtime.embedded.backtest.rows import plain
-from eddyline.runtime.embedded.backtest.values import Backtest, Check, QueryResult
 
 Fetch = Callable[[Wanted, Stream], pa.RecordBatch]
 
 
 def check(
-    found: Backtest, prepared: Prepared, expectations: Iterable[Expectation], *, fetch: Fetch = fetch_row
+    found: Backtest, prepared: Prepared, expectations: Iterable[Expectation], *, fetch: Fetch
 ) -> Backtest:
     """The same back-test with its checks; `fetch` gives the rows that it names."""
     desk = _Desk(found, prepared, fetch)

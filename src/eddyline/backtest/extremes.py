@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.runtime.embedded.backtest.axis import Flags, Positions
-from eddyline.runtime.embedded.backtest.values import Row
+from eddyline.backtest.axis import Flags, Positions
+from eddyline.backtest.values import Row
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 _LARGE: Final = np.iinfo(np.int64).max
@@ -24,13 +24,19 @@ class Extremes:
         self.rows: list[Row | None] = [None] * queries
         self._sign = sign
         self._keys = np.full(queries, _LARGE)
-        self._seen = np.zeros(queries, np.bool_)
+        self._ordinals = np.full(queries, -1)  # in the history; -1: no match yet
         self._places = np.full(queries, -1)  # in the stretch that is being read
 
     def add(
-        self, start: int, positions: Positions, known: Flags | None, row: Integers, number: Integers
+        self,
+        start: int,
+        ordinal: int,
+        positions: Positions,
+        known: Flags | None,
+        row: Integers,
+        number: Integers,
     ) -> None:
-        """Note the matches of a block that starts at row `start` of the stretch."""
+        """Note the matches of a block that starts at row `start` of the stretch, at `ordinal` of the history."""
         count, queries = len(positions), len(self.rows)
         keys = positions if self._sign > 0 else ~positions  # not -positions: the least has no opposite
         keys = keys if known is None else np.where(known, keys, _LARGE)
@@ -41,13 +47,25 @@ class Extremes:
         np.minimum.at(best, number, rank[row])
         found = np.flatnonzero(best < count)
         rows = order[best[found]]
-        fresh = keys[rows]
-        # among equals the later one is the last
-        closer = fresh < self._keys[found] if self._sign > 0 else fresh <= self._keys[found]
-        better = closer | ~self._seen[found]
-        self._seen[found] = True
-        self._keys[found[better]] = fresh[better]
+        better = self._take(found, keys[rows], rows + ordinal)
         self._places[found[better]] = rows[better] + start
+
+    def _take(self, queries: Integers, keys: Positions, ordinals: Integers) -> Flags:
+        """Which matches, one a query, stand closer to the end than those known; these are known from now on."""
+        held, ordinal = self._keys[queries], self._ordinals[queries]
+        further = (
+            ordinals < ordinal if self._sign > 0 else ordinals > ordinal
+        )  # among equals the later is the last
+        better: Flags = (keys < held) | ((keys == held) & further) | (ordinal < 0)
+        self._keys[queries[better]] = keys[better]
+        self._ordinals[queries[better]] = ordinals[better]
+        return better
+
+    def merge(self, other: Extremes) -> None:
+        """Take in the end of another part of the history, in whatever order the parts come."""
+        found = np.flatnonzero(other._ordinals >= 0)
+        for query in found[self._take(found, other._keys[found], other._ordinals[found])].tolist():
+            self.rows[query] = other.rows[query]
 
     def _order(self, keys: Positions) -> Integers:
         if self._sign > 0:

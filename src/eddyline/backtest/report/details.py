@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from eddyline.runtime.embedded.backtest.report import charts
-from eddyline.runtime.embedded.backtest.report.frame import listed
-from eddyline.runtime.embedded.backtest.report.markup import Markup, join, tag
-from eddyline.runtime.embedded.backtest.report.numbers import counted, percent
-from eddyline.runtime.embedded.backtest.report.strips import ends
-from eddyline.runtime.embedded.backtest.values import Backtest, QueryResult, Row, Track
+from eddyline.backtest.report import charts
+from eddyline.backtest.report.frame import listed
+from eddyline.backtest.report.markup import Markup, join, tag
+from eddyline.backtest.report.numbers import counted, percent
+from eddyline.backtest.report.strips import ends
+from eddyline.backtest.values import Backtest, QueryResult, Row, Track
 
 _OPEN: Final = 3  # parts that are open at first
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from eddyline.runtime.embedded.backtest.report import charts
-from eddyline.runtime.embedded.backtest.report.frame import (
+from eddyline.backtest.report import charts
+from eddyline.backtest.report.frame import (
     LINES,
     anchors,
     left_out,
@@ -16,9 +16,9 @@ from eddyline.runtime.embedded.backtest.report.frame import (
     sortable,
     table,
 )
-from eddyline.runtime.embedded.backtest.report.markup import Markup, join, tag
-from eddyline.runtime.embedded.backtest.report.numbers import counted, percent
-from eddyline.runtime.embedded.backtest.values import (
+from eddyline.backtest.report.markup import Markup, join, tag
+from eddyline.backtest.report.numbers import counted, percent
+from eddyline.backtest.values import (
     Backtest,
     Check,
     Overlap,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from eddyline.runtime.embedded.backtest.report.markup import Markup, join, tag
-from eddyline.runtime.embedded.backtest.values import Backtest, QueryResult, Verdict
+from eddyline.backtest.report.markup import Markup, join, tag
+from eddyline.backtest.values import Backtest, QueryResult, Verdict
 
 LINES: Final = 500  # queries that the page goes into
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Final
 
-from eddyline.runtime.embedded.backtest.values import Backtest, QueryResult, Row, Track
+from eddyline.backtest.values import Backtest, QueryResult, Row, Track
 
 FORMAT: Final = "eddyline.backtest"
 VERSION: Final = 1

@@ -72,6 +72,11 @@ class Overlaps:
         self._expand(rows, row, number, mine & loud, ~loud, weight)
         self._multiply(row, number, mine & loud, loud, weight)
 
+    def merge(self, other: Overlaps) -> None:
+        """Add the pairs of another part of the history."""
+        self.estimated |= other.estimated
+        self._pairs.merge(other._pairs)
+
     def _weight(self, rows: int, row: Integers, number: Integers, mine: Any, heavy: Any) -> int:
         """Of how many rows one is looked at, so that the work stays within its bound."""
         loud = heavy[number]
@@ -149,6 +154,10 @@ class _Table:
     def add_many(self, left: Integers, right: Integers, counts: Integers) -> None:
         self._counts[left, right] += counts
 
+    def merge(self, other: _Table | _Met) -> None:
+        assert isinstance(other, _Table), "both have the same numbers of queries"
+        self._counts += other._counts
+
     def of(self, query: int) -> tuple[Integers, Integers]:
         return np.arange(self._counts.shape[1]), self._counts[query]
 
@@ -172,6 +181,12 @@ class _Met:
         keys = left.astype(np.int64) * self._queries + right
         order = np.argsort(keys)
         self._take(keys[order], counts[order])
+
+    def merge(self, other: _Table | _Met) -> None:
+        assert isinstance(other, _Met), "both have the same numbers of queries"
+        self.exact &= other.exact
+        for keys, counts in ((other._keys, other._counts), *other._waiting):
+            self._take(keys, counts)
 
     def _take(self, keys: Integers, counts: Integers) -> None:
         self._waiting.append((keys, counts))

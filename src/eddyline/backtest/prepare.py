@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from eddyline.backtest.values import Refusal
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
 from eddyline.model.predicate import NEVER
 from eddyline.model.query import Query
 from eddyline.queryset import QuerySet
-from eddyline.runtime.embedded.backtest.values import Refusal
+from eddyline.sql.resolver import Resolver
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,14 @@ def prepare(
     existing: Iterable[Query] = (),
     others: Sequence[Stream] = (),
     time_zone: str = "UTC",
+    resolver: Resolver | None = None,
 ) -> Prepared:
     """Compile all queries; one that is refused is set aside, the rest goes on.
 
     `streams` have a history; `others` are known besides, and existing queries over them are none of ours.
+    `resolver` knows functions that only the runtime has.
     """
-    compiler = Compiler([*streams, *others], time_zone=time_zone)
+    compiler = Compiler([*streams, *others], time_zone=time_zone, resolver=resolver)
     lanes: dict[str, tuple[list[Query], list[Query]]] = {stream.name: ([], []) for stream in streams}
     impossible: dict[str, set[int]] = {stream.name: set() for stream in streams}
     refused: list[Refusal] = []
@@ -84,7 +87,10 @@ def prepare(
                 impossible[normal.stream].add(len(members))
             members.append(query)
     return Prepared(
-        tuple(_lane(stream, *lanes[stream.name], impossible[stream.name], time_zone) for stream in streams),
+        tuple(
+            _lane(stream, *lanes[stream.name], impossible[stream.name], time_zone, resolver)
+            for stream in streams
+        ),
         tuple(refused),
         order,
     )
@@ -103,8 +109,13 @@ def _take_id(order: dict[str, int], query: Query) -> None:
 
 
 def _lane(
-    stream: Stream, tested: list[Query], existing: list[Query], impossible: set[int], time_zone: str
+    stream: Stream,
+    tested: list[Query],
+    existing: list[Query],
+    impossible: set[int],
+    time_zone: str,
+    resolver: Resolver | None,
 ) -> Lane:
     numbered = [Query(str(number), query.sql) for number, query in enumerate([*tested, *existing])]
-    queries = QuerySet.build(numbered, streams=[stream], time_zone=time_zone)
+    queries = QuerySet.build(numbered, streams=[stream], time_zone=time_zone, resolver=resolver)
     return Lane(stream, tuple(tested), tuple(existing), frozenset(impossible), queries)

@@ -6,12 +6,13 @@ spread evenly over its matches, and neither the size of batches nor other querie
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.runtime.embedded.backtest.values import Row
+from eddyline.backtest.values import Row
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 Lots = npt.NDArray[np.uint64]
@@ -68,7 +69,17 @@ class Samples:
                 self._chosen[query].append((drawn, ordinal + place, rows[place]))
                 touched.add(query)
         self._candidates = []
-        for query in touched:
+        self._trim(touched)
+
+    def merge(self, other: Samples) -> None:
+        """Take in the samples of another part of the history."""
+        for mine, theirs in zip(self._chosen, other._chosen, strict=True):
+            mine += theirs
+        self._trim(query for query, theirs in enumerate(other._chosen) if theirs)
+
+    def _trim(self, queries: Iterable[int]) -> None:
+        """Give up what is more than wanted."""
+        for query in queries:
             kept = sorted(self._chosen[query], key=lambda entry: entry[:2])[: self._size]
             self._chosen[query] = kept
             if len(kept) == self._size:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from eddyline.runtime.embedded.rejects import Reject
+from eddyline.model.reject import Reject
 
 
 class Verdict(StrEnum):

@@ -7,11 +7,11 @@ import hashlib
 from importlib.metadata import version
 from importlib.resources import files
 
-from eddyline.runtime.embedded.backtest.report import sections
-from eddyline.runtime.embedded.backtest.report.details import details
-from eddyline.runtime.embedded.backtest.report.markup import Markup, join, tag
-from eddyline.runtime.embedded.backtest.report.strips import strips
-from eddyline.runtime.embedded.backtest.values import Backtest
+from eddyline.backtest.report import sections
+from eddyline.backtest.report.details import details
+from eddyline.backtest.report.markup import Markup, join, tag
+from eddyline.backtest.report.strips import strips
+from eddyline.backtest.values import Backtest
 
 
 def to_html(found: Backtest) -> str:

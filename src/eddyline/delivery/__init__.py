@@ -1,0 +1,1 @@
+"""What delivering results needs on every runtime: rows as text, where they may go, and when to try again."""
