@@ -35,5 +35,9 @@ class IndexSettings:
     segment_size: int | None = None
     """At most so many queries go into one segment; None leaves it to the merging of segments."""
 
+    largest_merge: int | None = None
+    """Segments of more queries are left alone when a new one takes in the small ones, so that no addition waits for the
+    compilation of many; None merges whatever saves work in the long run."""
+
 
 DEFAULT_INDEX: Final = IndexSettings()

@@ -49,6 +49,22 @@ class FileError(EddylineError):
     """A file of queries, rows or settings cannot be read as what it should be."""
 
 
+class PipelineError(EddylineError):
+    """A pipeline has stopped by itself: a source failed too often, or in a way that does not pass."""
+
+
+class SinkError(EddylineError):
+    """A sink cannot be opened as it is: settings that say too little, or an output that belongs to another pipeline."""
+
+
+class DeliveryError(EddylineError):
+    """Results could not be handed to a sink; nothing says that they were not, so they are delivered again."""
+
+
+class FullDiskError(DeliveryError):
+    """There is no room left where results go."""
+
+
 class RegistryError(EddylineError):
     """A registry cannot be opened, read or changed: locked, full, read-only, damaged, or not a registry at all."""
 

@@ -58,7 +58,7 @@ def arrow_of(batch: Any) -> pa.RecordBatch | pa.Table:
 
 def _check(stream: Stream, name: str, arrow: pa.DataType) -> None:
     declared, found = stream.types.get(name), spark_type(arrow)
-    if declared is None or found is None or not _fits(found, declared):
+    if declared is None or found is None or not fits(found, declared):
         raise SchemaError(
             f'column "{name}" of the batch for stream "{stream.name}" has the type {arrow}, but '
             f"{declared or stream.schema.field(name).type} is declared",
@@ -66,10 +66,10 @@ def _check(stream: Stream, name: str, arrow: pa.DataType) -> None:
         )
 
 
-def _fits(found: t.DataType, declared: t.DataType) -> bool:
+def fits(found: t.DataType, declared: t.DataType) -> bool:
     """Whether every value of a type is a value of the declared one: the same type, or a widening without loss.
 
-    >>> _fits(t.INT, t.LONG), _fits(t.INT, t.DOUBLE), _fits(t.LONG, t.DOUBLE), _fits(t.DATE, t.TIMESTAMP)
+    >>> fits(t.INT, t.LONG), fits(t.INT, t.DOUBLE), fits(t.LONG, t.DOUBLE), fits(t.DATE, t.TIMESTAMP)
     (True, True, False, False)
     """
     if found in (declared, t.VOID):

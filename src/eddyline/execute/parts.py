@@ -11,9 +11,14 @@ import numpy.typing as npt
 from eddyline.execute.pool import LINE, POOL
 from eddyline.kernels import pairs as kernels
 from eddyline.kernels.sliced import add_counts
+from eddyline.kernels.sorting import sort_digits
 from eddyline.model.masks import WORDS, Masks
+from eddyline.model.matches import sorted_pairs
 
 STREAMED: Final = 1 << 22  # bytes from which row numbers go past the caches
+SORTED_BY_DIGITS: Final = (
+    4_096  # pairs from which that is quicker: seven times, where there are a hundred thousand
+)
 Integers = npt.NDArray[np.signedinteger[Any]]
 
 
@@ -78,5 +83,13 @@ class PairPart:
 
     def pairs(self) -> tuple[Integers, Integers]:
         """Rows and query numbers of all pairs, by row, then by number."""
-        order = np.lexsort((self.number, self.row))
-        return self.row[order], self.number[order]
+        if len(self.row) < SORTED_BY_DIGITS:
+            return sorted_pairs(self.row, self.number)
+        width = int(self.number.max()).bit_length()
+        bits = int(self.row.max()).bit_length() + width
+        if bits > 62:
+            return sorted_pairs(self.row, self.number)
+        packed = self.row.astype(np.int64) << width | self.number
+        packed = sort_digits(packed, POOL.take(len(packed), np.int64), bits)
+        number = packed & ((1 << width) - 1)
+        return (packed >> width).astype(self.row.dtype), number.astype(self.number.dtype)

@@ -10,14 +10,19 @@ from eddyline.execute.rowwise import Rowwise
 from eddyline.execute.sliced import Counts, Sliced
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.segment import Segment
+from eddyline.kernels.sorting import add_numbers
 from eddyline.model.matches import Part
 
 
 class SegmentExecutor:
-    """Evaluates all queries of a segment; each executor is made when it is first wanted."""
+    """Evaluates all queries of a segment; each executor is made when it is first wanted.
+
+    `places` are folders in which the segment is saved, and its name in each.
+    """
 
     def __init__(self, segment: Segment) -> None:
         self.segment = segment
+        self.places: dict[str, str] = {}
 
     @cached_property
     def sliced(self) -> Sliced:
@@ -57,8 +62,7 @@ class SegmentExecutor:
         if sliced.index.program.results:
             totals[sliced.index.numbers] += sliced.count(evaluation, rows, threads=threads)
         if self.segment.keyed.tables:
-            numbers, counts = PairPart(*self.keyed.match(evaluation, rows)).counts()
-            totals[numbers] += counts
+            add_numbers(self.keyed.match(evaluation, rows)[1], totals)
 
     def _chosen(self, rows: int) -> tuple[Rowwise | None, Sliced]:
         """Who serves the queries without a key in a batch of so many rows."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.execute.formulas import Formulas
 from eddyline.execute.locate import Locator, locator
 from eddyline.execute.patterns import Patterns
 from eddyline.execute.pool import LINE, POOL
@@ -53,6 +54,10 @@ class Sliced:
     def __init__(self, index: SlicedIndex) -> None:
         self.index = index
         self._locators: list[Locator] = [locator(cutting) for cutting in index.cuttings]
+        subjects = index.shelves[0].subjects  # formulas are truth values, whose ids are small
+        self._formulas = Formulas(
+            [index.cuttings[s].subject for s in subjects], [self._locators[s] for s in subjects]
+        )
         self._patterns = [Patterns(build_patterns(group.calls)) for group in index.patterns]
         derived = index.derived
         self._derived = (derived.targets, derived.hits, derived.nulls, derived.flags)
@@ -118,9 +123,13 @@ class Sliced:
                 len(shelf.subjects), blocks * BLOCK
             )
             ids[:, rows:] = 0
+            formulas = self._formulas.rows if shelf is self.index.shelves[0] else ()
             for row, subject in enumerate(shelf.subjects):
+                if row in formulas:
+                    continue
                 self._locators[subject].locate(values(self.index.cuttings[subject].subject), ids[row, :rows])
             arrays.append(ids)
+        self._formulas.locate(values, rows, arrays[0])
         return Located(rows, blocks, arrays, self._hits(values, blocks), selected)
 
     def _survivors(self, evaluation: Evaluation, rows: int) -> npt.NDArray[np.int64] | None:

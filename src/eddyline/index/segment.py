@@ -14,7 +14,7 @@ from eddyline.index.choose import choose
 from eddyline.index.keyed import KeyedIndex, build_keyed
 from eddyline.index.rowwise import RowwiseIndex, build_rowwise, choose_rowwise
 from eddyline.index.sliced import SlicedIndex, build_sliced
-from eddyline.model.expression import columns_of
+from eddyline.model.expression import Call, Expression, externals_of, own_columns_of
 from eddyline.model.query import NormalQuery
 
 
@@ -34,14 +34,25 @@ class Segment:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Columns of the stream that any query reads in its condition."""
+        """Columns of the stream that any query reads in its condition, other than those that only Spark reads."""
+        names = (name for subject in self.subjects for name in sorted(own_columns_of(subject)))
+        return tuple(dict.fromkeys(names))
+
+    @cached_property
+    def externals(self) -> tuple[Call, ...]:
+        """The outermost calls in any query's condition that only Spark can compute."""
+        return tuple(dict.fromkeys(call for subject in self.subjects for call in externals_of(subject)))
+
+    @cached_property
+    def subjects(self) -> tuple[Expression, ...]:
+        """What the conditions of all queries speak about."""
         cuttings = [*self.sliced.cuttings, *self.keyed.cuttings]
         groups = list(self.sliced.patterns)
         if self.rowwise is not None:
             cuttings += [*self.rowwise.ascs.cuttings, *self.rowwise.rest.cuttings]
             groups += self.rowwise.rest.patterns
         subjects = [*(cutting.subject for cutting in cuttings), *(group.text for group in groups)]
-        return tuple(dict.fromkeys(name for subject in subjects for name in sorted(columns_of(subject))))
+        return tuple(dict.fromkeys(subjects))
 
 
 def build_segment(

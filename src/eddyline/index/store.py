@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,20 +47,12 @@ def save_segment(segment: Segment, folder: Path) -> None:
         files[name] = zlib.crc32((folder / name).read_bytes())
         return name
 
-    head = {
-        "format": FORMAT,
-        "stream": segment.stream,
-        "members": put(segment.members),
-        "sliced": _pack_sliced(segment.sliced, put),
-        "keyed": _pack_keyed(segment.keyed, put),
-        "rowwise": None if segment.rowwise is None else _pack_rowwise(segment.rowwise, put),
-        "files": files,
-    }
+    head = {**describe(segment, put), "files": files}
     (folder / _HEAD).write_text(json.dumps(head), encoding="utf-8")
 
 
-def load_segment(folder: Path) -> Segment:
-    """Open a segment; its arrays stay on disk until they are used."""
+def load_segment(folder: Path, *, verify: bool = True) -> Segment:
+    """Open a segment; its arrays stay on disk until they are used. Without `verify` they are not read through first."""
     try:
         head = json.loads((folder / _HEAD).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -71,13 +64,30 @@ def load_segment(folder: Path) -> Segment:
         raise FileError(
             f"{folder.name} has segment format {found}, not {FORMAT}", hint="save the query set again"
         )
-    for name, checksum in head["files"].items():
+    for name, checksum in head["files"].items() if verify else ():
         _check(folder / name, checksum)
 
     def get(name: str) -> npt.NDArray[Any]:
         # Copy-on-write, not read-only: kernels are compiled for writable arrays.
         return np.asarray(np.load(folder / name, mmap_mode="c", allow_pickle=False))
 
+    return described(head, get)
+
+
+def describe(segment: Segment, put: Callable[[npt.NDArray[Any]], str]) -> dict[str, Any]:
+    """A segment as JSON, its arrays put away under the names that `put` gives them."""
+    return {
+        "format": FORMAT,
+        "stream": segment.stream,
+        "members": put(segment.members),
+        "sliced": _pack_sliced(segment.sliced, put),
+        "keyed": _pack_keyed(segment.keyed, put),
+        "rowwise": None if segment.rowwise is None else _pack_rowwise(segment.rowwise, put),
+    }
+
+
+def described(head: dict[str, Any], get: Callable[[str], npt.NDArray[Any]]) -> Segment:
+    """The segment that `describe` put away."""
     sliced, keyed = _unpack_sliced(head["sliced"], get), _unpack_keyed(head["keyed"], get)
     rowwise = None if head["rowwise"] is None else _unpack_rowwise(head["rowwise"], get)
     return Segment(head["stream"], get(head["members"]), sliced, keyed, rowwise)

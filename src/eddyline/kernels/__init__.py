@@ -24,8 +24,17 @@ def _cache_folder() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder
-    except OSError:  # a read-only home still runs, from a folder of this user's own
-        return Path(tempfile.gettempdir()) / f"eddyline-{os.getuid()}" / folder.name
+    except OSError:  # a read-only home still runs
+        return _own_temporary_folder() / folder.name
+
+
+def _own_temporary_folder() -> Path:
+    """A folder that nobody else can write to: what is cached is run when it is loaded."""
+    root = Path(tempfile.gettempdir()) / f"eddyline-{os.getuid()}"
+    root.mkdir(mode=0o700, exist_ok=True)
+    found = root.stat(follow_symlinks=False)
+    is_own = not root.is_symlink() and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return root if is_own else Path(tempfile.mkdtemp(prefix="eddyline-"))
 
 
 numba.config.CACHE_DIR = str(_cache_folder())

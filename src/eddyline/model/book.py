@@ -4,12 +4,13 @@
     id       cheap  big    cheap  odd          version 3 sees 0 .. 3   removed: 0
 
 Numbers are given once and never again. The lists only grow, and a version knows how far it may look, so adding a query
-to the newest version costs the query and not the set; adding to an older one copies the book first.
+to the newest version costs the query and not the set; adding to an older one copies the book first. A book that was
+opened from files reads them when it is asked for an id or a text, and makes lists of them when something is added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from eddyline.model.query import Query
@@ -19,27 +20,50 @@ from eddyline.model.roster import Roster
 class _Pages:
     """What versions share: ids and texts by number, the last number of each id, and the one before it if it had one."""
 
-    def __init__(self, ids: list[str], texts: list[str]) -> None:
+    def __init__(self, ids: Sequence[str], texts: Sequence[str]) -> None:
         self.ids = ids
         self.texts = texts
-        self.latest = {id: number for number, id in enumerate(ids)}
-        self.earlier: dict[int, int] = {}
-        if len(self.latest) < len(ids):  # ids were given again after a removal
-            self.latest = {}
-            for number, id in enumerate(ids):
-                self._enter(id, number)
 
-    def add(self, query: Query) -> None:
-        """Write down one more query."""
-        self._enter(query.id, len(self.ids))
-        self.ids.append(query.id)
-        self.texts.append(query.sql)
+    @cached_property
+    def latest(self) -> dict[str, int]:
+        """The last number of each id."""
+        return self._numbered[0]
 
-    def _enter(self, id: str, number: int) -> None:
-        before = self.latest.get(id)
-        if before is not None:
-            self.earlier[number] = before
-        self.latest[id] = number
+    @cached_property
+    def earlier(self) -> dict[int, int]:
+        """The number before it of a number whose id was given before."""
+        return self._numbered[1]
+
+    @cached_property
+    def _numbered(self) -> tuple[dict[str, int], dict[int, int]]:
+        latest = {id: number for number, id in enumerate(self.ids)}
+        earlier: dict[int, int] = {}
+        if len(latest) < len(self.ids):  # ids were given again after a removal
+            latest = {}
+            for number, id in enumerate(self.ids):
+                _enter(latest, earlier, id, number)
+        return latest, earlier
+
+    def add(self, queries: Iterable[Query]) -> None:
+        """Write down more queries."""
+        ids, texts = _as_list(self.ids), _as_list(self.texts)
+        latest, earlier = self._numbered
+        for query in queries:
+            _enter(latest, earlier, query.id, len(ids))
+            ids.append(query.id)
+            texts.append(query.sql)
+        self.ids, self.texts = ids, texts
+
+
+def _enter(latest: dict[str, int], earlier: dict[int, int], id: str, number: int) -> None:
+    before = latest.get(id)
+    if before is not None:
+        earlier[number] = before
+    latest[id] = number
+
+
+def _as_list(texts: Sequence[str]) -> list[str]:
+    return texts if isinstance(texts, list) else list(texts)
 
 
 class Book:
@@ -53,7 +77,7 @@ class Book:
         self.removed = removed
 
     @staticmethod
-    def of(ids: list[str], texts: list[str], removed: frozenset[int]) -> Book:
+    def of(ids: Sequence[str], texts: Sequence[str], removed: frozenset[int]) -> Book:
         """The book of queries that were written down before."""
         return Book(_Pages(ids, texts), len(ids), removed)
 
@@ -75,7 +99,7 @@ class Book:
         return self.size == len(self._pages.ids)
 
     @property
-    def ids(self) -> list[str]:
+    def ids(self) -> Sequence[str]:
         """Ids by number, removed ones included."""
         return self._pages.ids if self._is_newest else self._pages.ids[: self.size]
 
@@ -92,12 +116,15 @@ class Book:
         """SQL text of a number."""
         return self._pages.texts[number]
 
+    def rows(self, first: int, end: int) -> tuple[Sequence[str], Sequence[str]]:
+        """Ids and texts of consecutive numbers."""
+        return self._pages.ids[first:end], self._pages.texts[first:end]
+
     def add(self, queries: Iterable[Query]) -> tuple[Book, range]:
         """A version with more queries, and their numbers; the ids must be free."""
         pages = self._pages if self._is_newest else self._copied()
         first = self.size
-        for query in queries:
-            pages.add(query)
+        pages.add(queries)
         return Book(pages, len(pages.ids), self.removed), range(first, len(pages.ids))
 
     def remove(self, numbers: Iterable[int]) -> Book:

@@ -16,6 +16,10 @@ from typing import Final
 from eddyline.model.types import DataType
 
 NAN: Final = math.nan
+EXTERNAL: Final = "spark:"  # prefix of operations that only the Spark runtime can compute
+SPARK_TEXT: Final = (
+    EXTERNAL + "<text>"
+)  # SQL that only Spark can read: the text, and the columns that it reads
 _set = object.__setattr__  # the one way into an immutable object, for constructors
 
 
@@ -179,6 +183,37 @@ def walk(expression: Expression) -> Iterator[Expression]:
 def columns_of(expression: Expression) -> frozenset[str]:
     """Names of the attributes that an expression reads."""
     return frozenset(e.name for e in walk(expression) if isinstance(e, Column))
+
+
+def is_external(expression: Expression) -> bool:
+    """Whether the expression is a call that only Spark can compute.
+
+    >>> from eddyline.model.types import STRING
+    >>> is_external(Call("spark:soundex", (Column("a", STRING),), STRING))
+    True
+    """
+    return isinstance(expression, Call) and expression.function.startswith(EXTERNAL)
+
+
+def outermost(expression: Expression) -> Iterator[Expression]:
+    """As `walk`, but not into what only Spark can compute: its parts are Spark's, too."""
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        yield current
+        if not is_external(current):
+            pending.extend(reversed(current.arguments))
+
+
+def externals_of(expression: Expression) -> tuple[Call, ...]:
+    """The outermost calls that only Spark can compute, each once."""
+    found = [e for e in outermost(expression) if isinstance(e, Call) and is_external(e)]
+    return tuple(dict.fromkeys(found))
+
+
+def own_columns_of(expression: Expression) -> frozenset[str]:
+    """Names of the attributes that an expression reads other than through calls that only Spark can compute."""
+    return frozenset(e.name for e in outermost(expression) if isinstance(e, Column))
 
 
 def parameters_of(expression: Expression) -> frozenset[int]:

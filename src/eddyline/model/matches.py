@@ -28,6 +28,20 @@ class Part(Protocol):
         """Rows and query numbers of all pairs, by row, then by number."""
 
 
+def sorted_pairs(row: Integers, number: Integers) -> tuple[Integers, Integers]:
+    """Pairs by row, then by number, which fits into 32 bits.
+
+    >>> [a.tolist() for a in sorted_pairs(np.array([5, 1, 5]), np.array([7, 9, 2]))]
+    [[1, 5, 5], [9, 2, 7]]
+    """
+    if len(row) and int(row.max()) >= 2**31:
+        order = np.lexsort((number, row))
+        return row[order], number[order]
+    packed = row.astype(np.int64) << 32 | number  # one sort of words takes a quarter of the time of lexsort
+    packed.sort()
+    return (packed >> 32).astype(row.dtype), packed.astype(np.int32).astype(number.dtype, copy=False)
+
+
 class RowLists:
     """A part that holds the rows of each query, ascending."""
 
@@ -46,8 +60,7 @@ class RowLists:
         """Rows and query numbers of all pairs, by row, then by number."""
         numbers, counts = self.counts()
         row, number = np.concatenate([*self._lists, np.empty(0, np.int64)]), np.repeat(numbers, counts)
-        order = np.lexsort((number, row))
-        return row[order], number[order]
+        return sorted_pairs(row, number)
 
 
 class Matches:
@@ -117,6 +130,10 @@ class Matches:
         row, number = self._sorted_pairs
         return (row + self.first if self.first else row), number
 
+    def ids_of(self, numbers: Integers) -> pa.Array:
+        """The ids of query numbers."""
+        return self._roster.named(numbers)
+
     @cached_property
     def _sorted_pairs(self) -> tuple[Integers, Integers]:
         parts = [part.pairs() for part in self._parts]
@@ -127,8 +144,7 @@ class Matches:
         if len(self._roster.removed):
             alive = ~np.isin(number, self._roster.removed)
             row, number = row[alive], number[alive]
-        order = np.lexsort((number, row))
-        return row[order], number[order]
+        return sorted_pairs(row, number)
 
     def __repr__(self) -> str:
         return f"<Matches: {len(self)} pairs of {self._batch_rows} rows and {len(self._roster)} queries>"

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.model.texts import Texts
+
 Find = Callable[[str], int | None]
 
 
@@ -64,4 +66,6 @@ class Roster:
 
     @cached_property
     def _names(self) -> pa.Array:
+        if isinstance(self._ids, Texts):
+            return self._ids.array.slice(0, self._size)
         return pa.array(self._ids[: self._size], pa.string())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.compile import Compiler
@@ -14,27 +15,27 @@ from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import EddylineError, QueryError
 from eddyline.execute.batch import Columns, columns_of
 from eddyline.execute.segment import SegmentExecutor
-from eddyline.execute.why import Why, decide
+from eddyline.execute.why import Why
 from eddyline.functions.evaluate import Evaluation
-from eddyline.functions.evaluate.arrays import values_of
-from eddyline.index.segment import build_segment
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
-from eddyline.model.expression import columns_of as attributes_of
+from eddyline.model.expression import Call
 from eddyline.model.matches import Matches
-from eddyline.model.predicate import conditions_of
 from eddyline.model.query import NormalQuery, Query
-from eddyline.queryset import store
+from eddyline.queryset import shared, store
 from eddyline.queryset.cost import Cost, Costs
 from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.garbage import uncollected
+from eddyline.queryset.merging import Merging
+from eddyline.queryset.one_row import why_of
+from eddyline.queryset.opened import opened
 from eddyline.queryset.pending import Pending
 from eddyline.queryset.pricing import Pricing
-from eddyline.sql.render import render
+from eddyline.sql.resolver import Resolver
 
 Queries = Mapping[str, str] | Iterable[Query]
+Known = Mapping[Call, pa.Array | pa.ChunkedArray]  # values of what only Spark can compute
 BLOCK_ROWS: Final = 16_384  # fewer cost more calls: at 4,096 a thousand queries take twice the time
-MERGE: Final = 2  # a new segment takes in those of up to so many times its size
 
 
 class QuerySet:
@@ -59,6 +60,7 @@ class QuerySet:
         problems: Sequence[QueryError] = (),
         version: int = 1,
         settings: IndexSettings = DEFAULT_INDEX,
+        pages: Mapping[str, tuple[shared.Page, ...]] | None = None,
     ) -> None:
         self._compiler = compiler
         self._book = book
@@ -67,6 +69,8 @@ class QuerySet:
         self.problems = list(problems)
         self.version = version
         self.settings = settings
+        self.folder: Path | None = None  # where the set was loaded from, as it is
+        self._pages = dict(pages or {})  # folders in which the queries are saved, up to some number
 
     @staticmethod
     def build(
@@ -76,9 +80,14 @@ class QuerySet:
         on_error: Literal["raise", "collect"] = "raise",
         time_zone: str = "UTC",
         settings: IndexSettings = DEFAULT_INDEX,
+        resolver: Resolver | None = None,
     ) -> QuerySet:
-        """Compile queries; those that are refused raise, or are collected in `problems`."""
-        empty = QuerySet(Compiler(streams, time_zone=time_zone), Book(), (), version=0, settings=settings)
+        """Compile queries; those that are refused raise, or are collected in `problems`.
+
+        `resolver` gives the types of functions that are not in our table, for a runtime that evaluates them.
+        """
+        compiler = Compiler(streams, time_zone=time_zone, resolver=resolver)
+        empty = QuerySet(compiler, Book(), (), version=0, settings=settings)
         with uncollected():
             return empty.add(queries, on_error=on_error)
 
@@ -97,6 +106,33 @@ class QuerySet:
 
     def __contains__(self, id: str) -> bool:
         return id in self._book
+
+    @property
+    def size(self) -> int:
+        """How many numbers were given so far, those of removed queries included."""
+        return self._book.size
+
+    @property
+    def segments(self) -> tuple[SegmentExecutor, ...]:
+        """The compiled parts; queries that were added since the last match are compiled now."""
+        return self._compiled()
+
+    @property
+    def uncompiled(self) -> list[tuple[int, NormalQuery]]:
+        """The queries that were added and wait to be compiled, with their numbers."""
+        return list(self._pending)
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """The numbers of its queries, ascending."""
+        return np.delete(np.arange(self._book.size), self._book.roster.removed)
+
+    def queries(self) -> Iterator[tuple[int, Query]]:
+        """The queries of this version with their numbers."""
+        ids, texts = self._book.rows(0, self._book.size)
+        for number, (id, text) in enumerate(zip(ids, texts, strict=True)):
+            if number not in self._book.removed:
+                yield number, Query(id, text)
 
     def add(self, queries: Queries, *, on_error: Literal["raise", "collect"] = "raise") -> QuerySet:
         """A version with more queries. An id that is taken is refused: remove it first."""
@@ -124,21 +160,39 @@ class QuerySet:
 
     def remove(self, ids: Iterable[str]) -> QuerySet:
         """A version without some queries."""
-        book = self._book.remove([self._number(id) for id in ids])
+        book = self._book.remove([self.number(id) for id in ids])
         return self._next(book, self._pending)
 
     def _next(self, book: Book, pending: Pending, problems: Sequence[QueryError] = ()) -> QuerySet:
         return QuerySet(
-            self._compiler, book, self._segments, pending, problems, self.version + 1, self.settings
+            self._compiler,
+            book,
+            self._segments,
+            pending,
+            problems,
+            self.version + 1,
+            self.settings,
+            self._pages,
         )
 
-    def match(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> Matches:
-        """Which tuples of a batch (Arrow, pandas or polars) satisfy which queries."""
+    def match(
+        self, batch: Any, *, stream: str | None = None, threads: int = 1, known: Known | None = None
+    ) -> Matches:
+        """Which tuples of a batch (Arrow, pandas or polars) satisfy which queries.
+
+        `known` has the values of all `externals`, for queries that need what only Spark can compute.
+        """
         executors, columns, rows = self._columns(batch, stream)
-        return self._matches(executors, columns, rows, threads)
+        return self._matches(executors, columns, rows, threads, known=known)
 
     def blocks(
-        self, batch: Any, *, stream: str | None = None, rows: int = BLOCK_ROWS, threads: int = 1
+        self,
+        batch: Any,
+        *,
+        stream: str | None = None,
+        rows: int = BLOCK_ROWS,
+        threads: int = 1,
+        known: Known | None = None,
     ) -> Iterator[Matches]:
         """The matches of a batch in pieces of at most `rows` rows, in order, each with the row numbers of the batch.
 
@@ -149,28 +203,64 @@ class QuerySet:
         for first in range(0, total, rows):
             size = min(rows, total - first)
             piece = {name: column.slice(first, size) for name, column in columns.items()}
-            yield self._matches(executors, piece, size, threads, first)
+            values = {call: column.slice(first, size) for call, column in (known or {}).items()}
+            yield self._matches(executors, piece, size, threads, first, values)
 
     def _matches(
-        self, executors: list[SegmentExecutor], columns: Columns, rows: int, threads: int, first: int = 0
+        self,
+        executors: list[SegmentExecutor],
+        columns: Columns,
+        rows: int,
+        threads: int,
+        first: int = 0,
+        known: Known | None = None,
     ) -> Matches:
-        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows)
+        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows, known=known)
         found = [executor.match(evaluation, rows, threads=threads) for executor in executors] if rows else []
         return Matches(self._book.roster, rows, [part for parts in found for part in parts], first=first)
 
     def count(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> dict[str, int]:
         """How many tuples of a batch match each query, zeros included; quicker than `match` where that is all one wants."""
+        return self._book.roster.by_id(self.totals(batch, stream=stream, threads=threads).tolist())
+
+    def totals(
+        self,
+        batch: Any,
+        *,
+        stream: str | None = None,
+        threads: int = 1,
+        known: Known | None = None,
+        into: npt.NDArray[np.int64] | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """As `count`, by query number, those of removed queries being 0; added to what `into` has, if given."""
         executors, columns, rows = self._columns(batch, stream)
-        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows)
-        totals = np.zeros(self._book.size, np.int64)
+        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows, known=known)
+        totals = np.zeros(self._book.size, np.int64) if into is None else into
         if rows:
             for executor in executors:
                 executor.count(evaluation, rows, totals, threads=threads)
-        return self._book.roster.by_id(totals.tolist())
+        totals[self._book.roster.removed] = 0
+        return totals
+
+    def names(self, numbers: npt.NDArray[np.signedinteger[Any]]) -> pa.Array:
+        """The ids of query numbers."""
+        return self._book.roster.named(numbers)
+
+    def columns_read(self, stream: str | None = None) -> tuple[str, ...]:
+        """The columns of a stream that any query reads in its condition."""
+        name = self.stream(stream).name
+        segments = [executor.segment for executor in self._compiled()]
+        return tuple(dict.fromkeys(c for s in segments if s.stream == name for c in s.columns))
+
+    def externals(self, stream: str | None = None) -> tuple[Call, ...]:
+        """The calls in conditions of a stream's queries that only Spark can compute; `match` wants their values."""
+        name = self.stream(stream).name
+        segments = [executor.segment for executor in self._compiled()]
+        return tuple(dict.fromkeys(call for s in segments if s.stream == name for call in s.externals))
 
     def _columns(self, batch: Any, stream: str | None) -> tuple[list[SegmentExecutor], Columns, int]:
         """The executors of a stream, the columns of a batch that they read, and its number of rows."""
-        source = self._stream(stream)
+        source = self.stream(stream)
         executors = [e for e in self._compiled() if e.segment.stream == source.name]
         used = dict.fromkeys(column for executor in executors for column in executor.segment.columns)
         columns, rows = columns_of(batch, source, used)
@@ -181,7 +271,7 @@ class QuerySet:
         segments = [executor.segment for executor in self._compiled()]
         if id is None:
             return explain_set(len(self), self.version, segments)
-        number = self._number(id)
+        number = self.number(id)
         return explain_query(self._compiler.compile(Query(id, self._book.text(number))), number, segments)
 
     def pricing(self) -> Pricing:
@@ -209,46 +299,67 @@ class QuerySet:
         )
         store.save(Path(folder), saved)
 
+    def save_shared(
+        self, root: str | Path, name: str | None = None, *, notes: Mapping[str, Any] | None = None
+    ) -> str:
+        """Write the compiled set into a folder as one of several versions, which share what they have in common.
+
+        Only what is new is written: open it by `open_set(root / "versions" / name)`. The name is the version's number
+        if none is given; `notes` are kept with it.
+        """
+        root, name = Path(root).absolute(), str(self.version) if name is None else name
+        version = shared.Shared(
+            list(self.streams),
+            self.time_zone,
+            self.version,
+            self.settings,
+            self._book,
+            self._compiled(),
+            self._pages.get(str(root), ()),
+            notes,
+        )
+        self._pages[str(root)] = shared.save(root, name, version)
+        return name
+
     @staticmethod
-    def load(folder: str | Path, *, settings: IndexSettings | None = None) -> QuerySet:
-        """Open a saved set; its arrays stay on disk until they are used.
+    def load(
+        folder: str | Path,
+        *,
+        settings: IndexSettings | None = None,
+        resolver: Resolver | None = None,
+        verify: bool = True,
+    ) -> QuerySet:
+        """Open a set that `save` or `save_shared` wrote; its arrays stay on disk until they are used.
 
         Queries that are added later are compiled by the settings that the set was saved with, or by those given.
+        Without `verify` files are not read through first: for those that were checked before.
         """
-        saved = store.load(Path(folder))
-        return QuerySet(
-            Compiler(saved.streams, time_zone=saved.time_zone),
+        saved = opened(Path(folder).absolute(), verify=verify)
+        loaded = QuerySet(
+            Compiler(saved.streams, time_zone=saved.time_zone, resolver=resolver),
             saved.book,
-            tuple([SegmentExecutor(segment) for segment in saved.segments]),
+            saved.segments,
             version=saved.version,
             settings=settings or saved.settings,
+            pages=saved.pages,
         )
+        loaded.folder = Path(folder).absolute()
+        return loaded
 
     def why(self, id: str, row: Mapping[str, Any] | Any) -> Why:
         """Why a tuple, given as a mapping or as a batch of one row, matches a query or not."""
-        query = self._compiler.compile(Query(id, self._book.text(self._number(id))))
-        stream = self._stream(query.stream)
-        if isinstance(row, Mapping):
-            schema = pa.schema([field for field in stream.schema if field.name in row])
-            row = pa.RecordBatch.from_pylist([dict(row)], schema=schema)
-        subjects = dict.fromkeys(condition.subject for condition in conditions_of(query.predicate))
-        used = dict.fromkeys(name for subject in subjects for name in sorted(attributes_of(subject)))
-        columns, rows = columns_of(row, stream, used)
-        if rows != 1:
-            raise EddylineError(
-                f"why looks at one row, not at {rows}", hint="slice the batch: batch.slice(i, 1)"
-            )
-        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=1)
-        values = {subject: _value(evaluation, subject) for subject in subjects}
-        return decide(query.predicate, values, render)
+        query = self._compiler.compile(Query(id, self._book.text(self.number(id))))
+        return why_of(query, self.stream(query.stream), row)
 
-    def _number(self, id: str) -> int:
+    def number(self, id: str) -> int:
+        """The number of a query, by which matches name it in this version and those that grow out of it."""
         number = self._book.find(id)
         if number is None:
             raise EddylineError(f'there is no query "{id}"')
         return number
 
-    def _stream(self, name: str | None) -> Stream:
+    def stream(self, name: str | None = None) -> Stream:
+        """A stream by name; without one, the only one that there is."""
         streams = {stream.name: stream for stream in self._compiler.streams}
         if name is None and len(streams) == 1:
             return next(iter(streams.values()))
@@ -260,50 +371,18 @@ class QuerySet:
     def _compiled(self) -> tuple[SegmentExecutor, ...]:
         """All segments, those of queries added since the last call compiled now."""
         if len(self._pending):
-            by_stream: dict[str, list[tuple[int, NormalQuery]]] = {}
-            for number, query in self._pending:
-                by_stream.setdefault(query.stream, []).append((number, query))
-            segments = list(self._segments)
-            with uncollected():
-                for stream, members in by_stream.items():
-                    segments = self._merged(segments, stream, members)
-            self._segments, self._pending = tuple(segments), Pending()
+            merging = Merging(self._compiler, self._book, self.settings)
+            self._segments = merging.merged(self._segments, self._pending)
+            self._pending = Pending()
         return self._segments
 
-    def _merged(
-        self, segments: list[SegmentExecutor], stream: str, members: list[tuple[int, NormalQuery]]
-    ) -> list[SegmentExecutor]:
-        """Segments with a new one; it takes in those that are not much larger than itself, removed queries left out."""
-        limit = self.settings.segment_size
-        while limit is None:
-            small = [
-                e
-                for e in segments
-                if e.segment.stream == stream and len(e.segment.members) <= MERGE * len(members)
-            ]
-            if not small:
-                break
-            taken = min(small, key=lambda e: len(e.segment.members))
-            segments = [e for e in segments if e is not taken]
-            numbers = [n for n in taken.segment.members.tolist() if n not in self._book.removed]
-            compiled = [self._compiler.compile(Query(self._book.id(n), self._book.text(n))) for n in numbers]
-            members = [*zip(numbers, compiled, strict=True), *members]
-        live = [(number, query) for number, query in members if number not in self._book.removed]
-        live.sort(key=lambda member: member[0])
-        step = limit or max(1, len(live))
-        for start in range(0, len(live), step):
-            piece = live[start : start + step]
-            numbers, queries = [number for number, _ in piece], [query for _, query in piece]
-            segments = [*segments, SegmentExecutor(build_segment(stream, queries, numbers, self.settings))]
-        return segments
+
+def open_set(path: str | Path, *, verify: bool = True, resolver: Resolver | None = None) -> QuerySet:
+    """Open a saved set of either form, as `QuerySet.load` does; workers skip `verify`, which the driver has done."""
+    return QuerySet.load(path, resolver=resolver, verify=verify)
 
 
 def _as_queries(queries: Queries) -> Iterable[Query]:
     if isinstance(queries, Mapping):
         return [Query(id, sql) for id, sql in queries.items()]
     return queries
-
-
-def _value(evaluation: Evaluation, subject: Any) -> Any:
-    """The value of a subject for the only row, in the Python form of constants."""
-    return values_of(evaluation.values(subject), subject.type)[0]

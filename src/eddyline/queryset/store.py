@@ -10,7 +10,6 @@ The manifest is written last, under another name first: a folder without one is 
 
 from __future__ import annotations
 
-import base64
 import json
 import zlib
 from dataclasses import asdict, dataclass
@@ -26,6 +25,8 @@ from eddyline.index.segment import Segment
 from eddyline.index.store import load_segment, save_segment
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
+from eddyline.model.texts import Texts
+from eddyline.queryset.streams import pack_stream, unpack_stream
 
 FORMAT: Final = 2
 _MANIFEST: Final = "manifest.json"
@@ -59,7 +60,7 @@ def save(folder: Path, saved: Saved) -> None:
         "version": saved.version,
         "time_zone": saved.time_zone,
         "settings": asdict(saved.settings),
-        "streams": [_pack_stream(stream) for stream in saved.streams],
+        "streams": [pack_stream(stream) for stream in saved.streams],
         "removed": sorted(book.removed),
         "segments": len(saved.segments),
         "queries": zlib.crc32((folder / _QUERIES).read_bytes()),
@@ -69,8 +70,11 @@ def save(folder: Path, saved: Saved) -> None:
     draft.replace(folder / _MANIFEST)
 
 
-def load(folder: Path) -> Saved:
-    """Read what `save` wrote, or raise a `FileError` that names the file."""
+def load(folder: Path, *, verify: bool = True) -> Saved:
+    """Read what `save` wrote, or raise a `FileError` that names the file.
+
+    Without `verify` files are not read through to see whether they are whole; queries are read when they are asked for.
+    """
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -78,25 +82,28 @@ def load(folder: Path) -> Saved:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
         raise FileError(f"folder {folder} has format {found}, not {FORMAT}", hint="save the set again")
-    try:
-        content = (folder / _QUERIES).read_bytes()
-    except OSError as error:
-        raise FileError(f"{folder / _QUERIES} is missing", hint="save the set again") from error
-    if zlib.crc32(content) != manifest["queries"]:
-        raise FileError(f"{folder / _QUERIES} is damaged", hint="save the set again")
-    table = pq.read_table(pa.BufferReader(content))
-    book = Book.of(table["id"].to_pylist(), table["sql"].to_pylist(), frozenset(manifest["removed"]))
-    segments = [load_segment(folder / f"segment-{place}") for place in range(manifest["segments"])]
-    streams = [_unpack_stream(data) for data in manifest["streams"]]
+    book = _open_book(folder / _QUERIES, manifest, verify)
+    segments = [
+        load_segment(folder / f"segment-{place}", verify=verify) for place in range(manifest["segments"])
+    ]
+    streams = [unpack_stream(data) for data in manifest["streams"]]
     settings = IndexSettings(**manifest["settings"])
     return Saved(streams, manifest["time_zone"], manifest["version"], settings, book, segments)
 
 
-def _pack_stream(stream: Stream) -> dict[str, Any]:
-    schema = base64.b64encode(stream.schema.serialize().to_pybytes()).decode("ascii")
-    return {"name": stream.name, "schema": schema, "event_time": stream.event_time}
+def _open_book(path: Path, manifest: dict[str, Any], verify: bool) -> Book:
+    """The queries, held open, so that they can be read when somebody asks for them."""
+    try:
+        content = pa.memory_map(str(path))
+        if verify and zlib.crc32(content.read_buffer()) != manifest["queries"]:
+            raise FileError(f"{path} is damaged", hint="save the set again")
+        size = pq.read_metadata(content).num_rows
+    except FileNotFoundError as error:
+        raise FileError(f"{path} is missing", hint="save the set again") from error
+    except (OSError, pa.ArrowException) as error:
+        raise FileError(f"{path} is damaged", hint="save the set again") from error
 
+    def column(name: str) -> Texts:
+        return Texts(lambda: pq.read_table(content, columns=[name], use_threads=False)[name], size)
 
-def _unpack_stream(data: dict[str, Any]) -> Stream:
-    schema = pa.ipc.read_schema(pa.BufferReader(base64.b64decode(data["schema"])))
-    return Stream(data["name"], schema, data["event_time"])
+    return Book.of(column("id"), column("sql"), frozenset(manifest["removed"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eddyline.execute.parts import MaskPart
+from eddyline.execute.parts import SORTED_BY_DIGITS, MaskPart, PairPart
 from eddyline.model.masks import BLOCK, WORDS, Masks
 
 
@@ -64,3 +64,15 @@ def test_rows_of_the_batch_where_only_some_were_looked_at() -> None:
     selected = np.arange(40, dtype=np.int64) * 10
     some = Masks(found.rows, found.results, found.numbers, found.words, selected)
     assert sorted(MaskPart(some).pairs()[0].tolist()) == sorted((np.nonzero(truth)[0] * 10).tolist())
+
+
+@pytest.mark.parametrize("most", [1, 3_000, 2**31 - 1])
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("pairs", [0, 5, SORTED_BY_DIGITS, 20_000])
+def test_pairs_of_a_part_are_sorted_by_row_then_by_number(pairs: int, kind: type, most: int) -> None:
+    rng = np.random.default_rng(pairs)
+    row, number = (rng.integers(0, most, pairs).astype(kind) for _ in range(2))
+    order = np.lexsort((number, row))
+    found = PairPart(row, number).pairs()
+    assert [column.tolist() for column in found] == [row[order].tolist(), number[order].tolist()]
+    assert [column.dtype for column in found] == [row.dtype, number.dtype]

@@ -7,13 +7,14 @@ from typing import Final, TypeAlias
 
 import pyarrow as pa
 
+from eddyline.errors import EddylineError
 from eddyline.functions.evaluate import arithmetic, cast, compare, logic, nested, text, times
 from eddyline.functions.evaluate.arrays import Mask, Outcome, array_of, nulls, stretch, values_of
 from eddyline.functions.evaluate.failures import Failures, count, failed_rows
 from eddyline.functions.evaluate.read import read, read_dictionary
 from eddyline.functions.operations import OPERATIONS
 from eddyline.functions.zones import Zone, find_zone
-from eddyline.model.expression import Call, Column, Expression, Literal
+from eddyline.model.expression import EXTERNAL, SPARK_TEXT, Call, Column, Expression, Literal, is_external
 
 Kernel: TypeAlias = Callable[[Call, Sequence[pa.Array], Zone], Outcome]
 Batch: TypeAlias = Mapping[str, pa.Array] | pa.RecordBatch
@@ -32,7 +33,8 @@ KERNELS: Final[dict[str, Kernel]] = {
 class Evaluation:
     """Values of expressions over one batch; sub-expressions that several of them share are computed once.
 
-    Columns must be of the stream's Arrow types; see `read` for the forms in which they may come.
+    Columns must be of the stream's Arrow types; see `read` for the forms in which they may come. `known` has the values
+    of calls that were computed elsewhere: those that only Spark can compute have to be there.
     """
 
     def __init__(
@@ -42,12 +44,15 @@ class Evaluation:
         time_zone: str = "UTC",
         failures: Failures | None = None,
         rows: int | None = None,
+        known: Mapping[Call, pa.Array | pa.ChunkedArray] | None = None,
     ) -> None:
         self._columns = batch
         self._zone = _zone(time_zone)
         self._failures = failures
         self._rows = _rows(batch) if rows is None else rows
         self._known: dict[Expression, Outcome] = {}
+        for call, values in (known or {}).items():
+            self._known[call] = read(values, call.type)
 
     def values(self, expression: Expression) -> pa.Array:
         """The expression's value for every row, in the canonical Arrow type of its Spark type."""
@@ -81,6 +86,17 @@ class Evaluation:
         if isinstance(expression, Literal):
             return Outcome(array_of([expression.value], expression.type))
         assert isinstance(expression, Call), "an expression is a column, a constant or a call"
+        if is_external(expression):
+            first = expression.arguments[:1]
+            text = (
+                first[0].value
+                if expression.function == SPARK_TEXT and isinstance(first[0], Literal)
+                else None
+            )
+            raise EddylineError(
+                f"only Spark can compute {text or expression.function.removeprefix(EXTERNAL)}",
+                hint="match on the Spark runtime: df.transform(eddyline.spark.match(queries))",
+            )
         arguments = [self._outcome(argument).values for argument in expression.arguments]
         if OPERATIONS[expression.function].strict and any(_is_null(array) for array in arguments):
             return Outcome(nulls(1, expression.type))

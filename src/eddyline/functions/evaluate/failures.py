@@ -16,7 +16,7 @@ import pyarrow as pa
 from eddyline.functions.evaluate.arrays import Mask, Outcome, numbers, validity
 from eddyline.functions.evaluate.compare import compare
 from eddyline.functions.operations import OPERATIONS
-from eddyline.model.expression import Call, Expression, walk
+from eddyline.model.expression import Call, Expression, is_external, outermost
 
 Wanted: TypeAlias = Callable[[Call, Sequence[pa.Array], Mask], Iterator[Mask]]
 
@@ -75,7 +75,7 @@ def failed_rows(
             missed = failed & wanted[part]
             if missed.any():
                 yield part, missed
-        if isinstance(part, Call):
+        if isinstance(part, Call) and not is_external(part):
             arrays = [outcomes[argument].values for argument in part.arguments]
             masks = _LAZY.get(part.function, _always)(part, arrays, wanted[part])
             for argument, mask in zip(part.arguments, masks, strict=True):
@@ -91,12 +91,19 @@ def fallible(expression: Expression) -> tuple[Expression, ...]:
     >>> fallible(Call("gt", (total, Column("b", INT)), BOOLEAN)) == (total,)
     True
     """
-    if not any(isinstance(e, Call) and OPERATIONS[e.function].try_sql for e in walk(expression)):
+    if not any(_can_fail(part) for part in outermost(expression)):
         return ()
     assert isinstance(expression, Call), "what can fail is a call"
     if OPERATIONS[expression.function].try_sql or expression.function in _LAZY:
         return (expression,)
     return tuple(dict.fromkeys(part for each in expression.arguments for part in fallible(each)))
+
+
+def _can_fail(expression: Expression) -> bool:
+    """Whether the operation itself can; what Spark computes has been counted where it was computed."""
+    if not isinstance(expression, Call) or is_external(expression):
+        return False
+    return OPERATIONS[expression.function].try_sql is not None
 
 
 def _parents_first(root: Expression) -> list[Expression]:
@@ -107,7 +114,7 @@ def _parents_first(root: Expression) -> list[Expression]:
     def visit(part: Expression) -> None:
         if part not in seen:
             seen.add(part)
-            for argument in part.arguments:
+            for argument in () if is_external(part) else part.arguments:
                 visit(argument)
             order.append(part)
 

@@ -1,0 +1,39 @@
+"""Files that are there, whole, once a call returns, also if the machine loses its power right after."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that nobody knows of yet; whoever names it flushes its folder first."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, or write over it, so that there is at every moment the old one or the new one."""
+    draft = path.with_name(path.name + ".draft")
+    write_new(draft, content)
+    draft.replace(path)
+    flush_folder(path.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Have the names of a folder on disk too."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        flush_folder(folder.parent)

@@ -1,0 +1,81 @@
+"""New queries into segments: a new segment takes in small ones, so that there are few and each query moves seldom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from eddyline.compile import Compiler
+from eddyline.config import IndexSettings
+from eddyline.errors import QueryError
+from eddyline.execute.segment import SegmentExecutor
+from eddyline.index.segment import build_segment
+from eddyline.model.book import Book
+from eddyline.model.query import NormalQuery, Query
+from eddyline.queryset.garbage import uncollected
+
+MERGE: Final = 2  # a new segment takes in those of up to so many times its size
+Members = list[tuple[int, NormalQuery]]  # queries with their numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """What is needed to compile queries into segments."""
+
+    compiler: Compiler
+    book: Book
+    settings: IndexSettings
+
+    def merged(
+        self, segments: Sequence[SegmentExecutor], pending: Iterable[tuple[int, NormalQuery]]
+    ) -> tuple[SegmentExecutor, ...]:
+        """Segments with more queries in them."""
+        by_stream: dict[str, Members] = {}
+        for number, query in pending:
+            by_stream.setdefault(query.stream, []).append((number, query))
+        with uncollected():
+            for stream, members in by_stream.items():
+                segments = self._merged(segments, stream, members)
+        return tuple(segments)
+
+    def _merged(
+        self, segments: Sequence[SegmentExecutor], stream: str, members: Members
+    ) -> list[SegmentExecutor]:
+        """Segments with a new one; it takes in those that are not much larger than itself, removed queries left out."""
+        limit = self.settings.segment_size
+        left = list(segments)
+        passed: list[SegmentExecutor] = []
+        while limit is None:
+            small = [e for e in left if e.segment.stream == stream and self._is_small(e, len(members))]
+            if not small:
+                break
+            taken = min(small, key=lambda e: len(e.segment.members))
+            left.remove(taken)
+            try:
+                members = [*self._alive(taken), *members]
+            except QueryError:  # needs a function that the resolver no longer knows; compiled it stays usable
+                passed.append(taken)
+        return [*left, *passed, *self._built(stream, members)]
+
+    def _built(self, stream: str, members: Members) -> list[SegmentExecutor]:
+        live = [(number, query) for number, query in members if number not in self.book.removed]
+        live.sort(key=lambda member: member[0])
+        step = self.settings.segment_size or max(1, len(live))
+        built: list[SegmentExecutor] = []
+        for start in range(0, len(live), step):
+            piece = live[start : start + step]
+            numbers, queries = [number for number, _ in piece], [query for _, query in piece]
+            built.append(SegmentExecutor(build_segment(stream, queries, numbers, self.settings)))
+        return built
+
+    def _is_small(self, executor: SegmentExecutor, members: int) -> bool:
+        """Whether a new segment of so many queries takes in this one."""
+        size, largest = len(executor.segment.members), self.settings.largest_merge
+        return size <= MERGE * members and (largest is None or size <= largest)
+
+    def _alive(self, executor: SegmentExecutor) -> Members:
+        """The queries of a segment that are not removed, compiled again."""
+        book = self.book
+        numbers = [n for n in executor.segment.members.tolist() if n not in book.removed]
+        return [(n, self.compiler.compile(Query(book.id(n), book.text(n)))) for n in numbers]

@@ -1,0 +1,44 @@
+"""Saved sets of both forms, opened: in a folder of its own, or a version in a folder that several share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from eddyline.config import IndexSettings
+from eddyline.execute.segment import SegmentExecutor
+from eddyline.model.book import Book
+from eddyline.model.catalog import Stream
+from eddyline.queryset import shared, store
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """All that a set consists of; `pages` says in which shared folder its queries lie already."""
+
+    streams: list[Stream]
+    time_zone: str
+    version: int
+    settings: IndexSettings
+    book: Book
+    segments: tuple[SegmentExecutor, ...]
+    pages: Mapping[str, tuple[shared.Page, ...]]
+
+
+def opened(folder: Path, *, verify: bool) -> Opened:
+    """Open what was saved in a folder, or raise a `FileError`."""
+    if shared.is_shared(folder):
+        version = shared.load(folder, verify=verify)
+        pages = {str(folder.parent.parent): version.pages}
+        return _opened(version, version.segments, pages)
+    saved = store.load(folder, verify=verify)
+    return _opened(saved, tuple([SegmentExecutor(segment) for segment in saved.segments]), {})
+
+
+def _opened(
+    saved: store.Saved | shared.Shared,
+    segments: tuple[SegmentExecutor, ...],
+    pages: Mapping[str, tuple[shared.Page, ...]],
+) -> Opened:
+    return Opened(saved.streams, saved.time_zone, saved.version, saved.settings, saved.book, segments, pages)
