@@ -1,6 +1,6 @@
 """Writes the generated pages of docs/ from the tables in the code: `python -m tools.docs [--check]`.
 
-docs/sql.md    the accepted SQL: sql/supported.py, sql/refused.py, sql/datatypes.py, functions/
+docs/sql.md    the accepted SQL: sql/supported.py, sql/spark_only.py, sql/refused.py, sql/datatypes.py, functions/
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import ModuleType
 
 from eddyline.functions import java_regex, time_formats
 from eddyline.functions.table import FUNCTIONS, Function
-from eddyline.sql import refused, supported
+from eddyline.sql import refused, spark_only, supported
 from eddyline.sql.datatypes import NAMES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -65,7 +65,8 @@ def sql_page() -> str:
         parts += [f"## {group}", _forms(group)]
         if group == supported.OPERATORS:
             parts.append(PRECEDENCE)
-    parts += ["## Types", _types(), "## Functions", *_functions(), *_languages(), "## Refused", *_refusals()]
+    parts += ["## Types", _types(), "## Functions", *_functions(), *_languages(), *_spark_only()]
+    parts += ["## Refused", *_refusals()]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
@@ -112,6 +113,19 @@ def _languages() -> list[str]:
 def _paragraphs(module: ModuleType) -> list[str]:
     """A module's docstring without its first sentence, each paragraph on one line."""
     return [" ".join(part.split()) for part in (inspect.getdoc(module) or "").split("\n\n")[1:]]
+
+
+def _spark_only() -> list[str]:
+    names = ", ".join(code(name) for name in sorted(spark_only.FUNCTIONS))
+    return [
+        "## On the Spark runtime",
+        "There queries may also use what Spark computes itself, in front of the matcher: the functions below, lambdas "
+        "(`exists(tags, tag -> tag LIKE 'x%')`), bitwise operators, `extract(YEAR FROM t)`, `position('a' IN s)`, named "
+        "arguments, collations, row values, types that are not listed here, and functions of the session's catalog that "
+        "the operator allowed. Spark is asked when such a query is compiled; without Spark it can be registered "
+        "unverified. The rules are in [semantics.md](semantics.md#what-spark-computes).",
+        names,
+    ]
 
 
 def _refusals() -> list[str]:

@@ -9,12 +9,22 @@ from typing import Final
 from eddyline.errors import QueryError
 from eddyline.functions.context import Context
 from eddyline.model.catalog import Stream
-from eddyline.model.expression import Parameter, parameters_of, walk
+from eddyline.model.expression import (
+    EXTERNAL,
+    SPARK_TEXT,
+    Call,
+    Literal,
+    Parameter,
+    externals_of,
+    parameters_of,
+    walk,
+)
+from eddyline.model.predicate import conditions_of
 from eddyline.model.query import BoundQuery, NormalQuery, Query
 from eddyline.model.verdict import Verdict
 from eddyline.normalize import Plan, plan
-from eddyline.sql.bind import Resolver, bind, bind_select
-from eddyline.sql.select import parse
+from eddyline.sql.bind import bind, bind_text
+from eddyline.sql.resolver import Resolver
 from eddyline.sql.spark_only import spark_functions
 from eddyline.sql.template import Split, negated, split
 
@@ -43,7 +53,7 @@ class _Shape:
 
 
 class Compiler:
-    """Compiles queries against a set of streams.
+    """Compiles queries against a set of streams; with a resolver also those that only Spark can compute.
 
     >>> import pyarrow as pa
     >>> compiler = Compiler([Stream("quotes", pa.schema([("price", pa.float64())]))])
@@ -56,7 +66,7 @@ class Compiler:
     ) -> None:
         self.streams = list(streams)
         self.time_zone = time_zone
-        self._resolver = resolver
+        self.resolver = resolver
         self._shapes: dict[tuple[object, ...], _Shape | None] = {}
 
     def compile(self, query: Query) -> NormalQuery:
@@ -71,23 +81,36 @@ class Compiler:
             self._remember(key, None)
             return normal
         shape = self._shapes.pop(key)
-        if shape is None:
-            shape = self._study(query, found)
-        self._shapes[key] = shape
-        return self._instantiate(query, found, shape)
+        try:
+            if shape is None:
+                shape = self._study(query, found)
+            return self._instantiate(query, found, shape)
+        except QueryError:
+            if self.resolver is None:
+                raise
+            return self._compile_alone(query)  # other constants may have made it a query for Spark alone
+        finally:
+            self._shapes[key] = shape
 
     def bind(self, query: Query) -> BoundQuery:
         """A query with names and types settled."""
-        return bind(query, self.streams, time_zone=self.time_zone, resolver=self._resolver)
+        return bind(query, self.streams, time_zone=self.time_zone, resolver=self.resolver)
 
     def check(self, query: Query) -> Verdict:
         """Whether a query may be registered: a `QueryError` if not.
 
-        One that is fine but for functions which only Spark has is let in for the Spark runtime, unverified.
+        One that needs what only Spark has is let in for the Spark runtime: verified if there is a resolver to ask.
         """
         try:
-            self.compile(query)
+            names = needs_spark(self.compile(query))
+            return (
+                Verdict(spark_only=True, note=f"Spark runtime only: {', '.join(names)}")
+                if names
+                else Verdict()
+            )
         except QueryError:
+            if self.resolver is not None:
+                raise
             names = spark_functions(query, self.streams, time_zone=self.time_zone)
             if not names:
                 raise
@@ -95,7 +118,6 @@ class Compiler:
             return Verdict(
                 spark_only=True, note=f"Spark runtime only, and unverified: only Spark has {listed}"
             )
-        return Verdict()
 
     def _compile_alone(self, query: Query) -> NormalQuery:
         bound = self.bind(query)
@@ -146,9 +168,7 @@ class Compiler:
         places = found.places()
         parameters = {places[index][1]: (places[index][0], index) for index in chosen}
         context = Context(self.time_zone)
-        bound = bind_select(
-            parse(query.sql), query, self.streams, context, resolver=self._resolver, parameters=parameters
-        )
+        bound = bind_text(query, self.streams, context, resolver=self.resolver, parameters=parameters)
         return bound, context.pinned
 
     def _instantiate(self, query: Query, found: Split, shape: _Shape) -> NormalQuery:
@@ -188,3 +208,21 @@ class Compiler:
 def _normal(query: Query, bound: BoundQuery, prepared: Plan, values: tuple[object, ...]) -> NormalQuery:
     predicate = prepared.instantiate(values)
     return NormalQuery(query.id, query.sql, bound.stream, predicate, bound.outputs, bound.time_zone)
+
+
+def needs_spark(query: NormalQuery) -> list[str]:
+    """What a query has that only Spark can compute: names of functions, pieces of text."""
+    expressions = [
+        *(condition.subject for condition in conditions_of(query.predicate)),
+        *(output.expression for output in query.outputs),
+    ]
+    calls = dict.fromkeys(call for expression in expressions for call in externals_of(expression))
+    return list(dict.fromkeys(_title(call) for call in calls))
+
+
+def _title(call: Call) -> str:
+    if call.function != SPARK_TEXT:
+        return call.function.removeprefix(EXTERNAL)
+    text = call.arguments[0]
+    assert isinstance(text, Literal), "what only Spark can read is kept as text"
+    return str(text.value)

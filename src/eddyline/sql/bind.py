@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NoReturn
 
 from eddyline.errors import QueryError, Span
-from eddyline.functions import comparison, fold, table, texts
-from eddyline.functions.arithmetic import DayInterval, arithmetic, negate, signed
+from eddyline.functions import comparison, fold, table
+from eddyline.functions.arithmetic import DayInterval, arithmetic
 from eddyline.functions.casts import explicit_cast
 from eddyline.functions.coercion import TypeMismatch
 from eddyline.functions.context import Context
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream
-from eddyline.model.expression import Call, Column, Expression, Literal, Parameter
+from eddyline.model.expression import EXTERNAL, SPARK_TEXT, Call, Column, Expression, Literal, Parameter
 from eddyline.model.query import BoundQuery, Output, Query
 from eddyline.sql import refused
 from eddyline.sql import syntax as s
+from eddyline.sql.lenient import parse_leniently
+from eddyline.sql.operators import OTHER_OPERATORS, culprit
+from eddyline.sql.resolver import Resolver
+from eddyline.sql.rewriting import NotReadable
 from eddyline.sql.select import parse
+from eddyline.sql.spark_text import MOST_ARGUMENTS, check_text
 
-# Result type of a function outside of the table, given its name and argument types; None where it is not known.
-Resolver = Callable[[str, Sequence[t.DataType]], t.DataType | None]
 # Constants that shall become parameters: place where the text ends -> (place where it starts, number).
 Parameters = dict[int, tuple[int, int]]
 MAX_SHOWN: Final = 80  # characters of a name in a message
-EXTERNAL: Final = "spark:"  # prefix of operations that only the Spark runtime can evaluate
+MAX_ATTEMPTS: Final = 20  # pieces of one query that Spark is asked about: each costs it milliseconds
 
 _ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "int_div", "mod"})
 _COMPARISON: Final = frozenset({"eq", "lt", "le", "gt", "ge", "null_safe_eq"})
@@ -52,14 +55,13 @@ def bind(
     lt(Column('price', double), cast(Literal(10, int)): double): boolean
     """
     try:
-        return bind_select(parse(query.sql), query, streams, Context(time_zone), resolver=resolver)
+        return bind_text(query, streams, Context(time_zone), resolver=resolver)
     except QueryError as error:
         error.query = query.id
         raise
 
 
-def bind_select(
-    select: s.Select,
+def bind_text(
     query: Query,
     streams: Iterable[Stream],
     context: Context,
@@ -67,9 +69,14 @@ def bind_select(
     resolver: Resolver | None = None,
     parameters: Parameters | None = None,
 ) -> BoundQuery:
-    """Bind a parsed query; constants whose place is among `parameters` become parameters."""
+    """Parse and bind a query; constants whose place is among `parameters` become parameters."""
+    spans: Mapping[int, Span] = {}
+    if resolver is None:
+        select = parse(query.sql)
+    else:
+        select, spans = parse_leniently(query.sql)
     stream = _find_stream(select, list(streams), query.sql)
-    binder = Binder(query.sql, stream, select.alias, context, resolver, parameters or {})
+    binder = Binder(query.sql, stream, select.alias, context, resolver, parameters or {}, spans)
     predicate = comparison.TRUE if select.where is None else binder.condition(select.where)
     outputs = binder.outputs(select.items)
     return BoundQuery(query.id, query.sql, stream.name, predicate, outputs, context.time_zone)
@@ -105,6 +112,7 @@ class Binder:
         context: Context,
         resolver: Resolver | None,
         parameters: Parameters,
+        spans: Mapping[int, Span],
     ) -> None:
         self._sql = sql
         self._stream = stream
@@ -112,6 +120,8 @@ class Binder:
         self._context = context
         self._resolver = resolver
         self._parameters = parameters
+        self._spans = spans
+        self._attempts = MAX_ATTEMPTS
         self._bind_node: dict[type[s.Node], Callable[..., Expression]] = {
             s.Name: self._name,
             s.Constant: self._constant,
@@ -124,11 +134,12 @@ class Binder:
             s.Case: self._case,
             s.Subscript: self._subscript,
             s.FieldOf: self._field_of,
+            s.Foreign: self._foreign,
         }
 
     def condition(self, node: s.Node) -> Expression:
         """A boolean expression, as WHERE wants it."""
-        bound = self.expression(node)
+        bound = self.piece(node)
         if bound.type not in (t.BOOLEAN, t.VOID):
             self._fail(f"WHERE wants a condition, not {bound.type}", node.span, "compare it with something")
         return comparison.condition(bound, "WHERE")
@@ -138,7 +149,17 @@ class Binder:
         try:
             return self._bind_node[type(node)](node)
         except TypeMismatch as error:
-            self._fail(error.message, _culprit(node, error.argument), error.hint)
+            self._fail(error.message, culprit(node, error.argument), error.hint)
+
+    def piece(self, node: s.Node) -> Expression:
+        """An operand of AND or OR, a condition, an item: where it cannot be bound, Spark may know what it means."""
+        try:
+            return self.expression(node)
+        except QueryError as problem:
+            span = self._spans.get(id(node))
+            if span is None or self._resolver is None or not self._resolver.judges:
+                raise
+            return self._by_spark(span, problem, isinstance(node, s.Foreign))
 
     def outputs(self, items: tuple[s.Item, ...]) -> tuple[Output, ...]:
         """The SELECT list with names; `*` stands for every column."""
@@ -149,7 +170,7 @@ class Binder:
             if isinstance(item.expression, s.Star):
                 found += self._star(item.expression)
             else:
-                found.append(Output(self._output_name(item), self.expression(item.expression)))
+                found.append(Output(self._output_name(item), self.piece(item.expression)))
         self._refuse_repeated([output.name for output in found], items)
         return tuple(found)
 
@@ -242,14 +263,14 @@ class Binder:
     def _operator(self, node: s.Operator) -> Expression:
         name = node.name
         if name in ("and", "or"):
-            parts = tuple(comparison.condition(self.expression(part), name.upper()) for part in node.operands)
+            parts = tuple(comparison.condition(self.piece(part), name.upper()) for part in node.operands)
             return comparison.conjunction(parts) if name == "and" else comparison.disjunction(parts)
         operands = tuple(self.expression(operand) for operand in node.operands)
         if name in _COMPARISON:
             return comparison.compare(name, operands[0], operands[1], self._context)
         if name in _ARITHMETIC:
             return arithmetic(name, operands[0], operands[1], self._context)
-        return _OTHER_OPERATORS[name](operands, self._context)
+        return OTHER_OPERATORS[name](operands, self._context)
 
     def _pattern(self, node: s.Pattern) -> Expression:
         operand = self.expression(node.operand)
@@ -276,7 +297,12 @@ class Binder:
         if name in refused.FUNCTIONS:
             self._refuse(refused.FUNCTIONS[name], node.name_span)
         arguments = tuple(self.expression(argument) for argument in node.arguments)
-        kind = self._resolver(name, [a.type for a in arguments]) if self._resolver is not None else None
+        if len(arguments) > MOST_ARGUMENTS.get(name, len(arguments)):
+            self._refuse(refused.OPTIONS, node.name_span)
+        try:
+            kind = None if self._resolver is None else self._resolver.call(name, arguments)
+        except QueryError as error:
+            self._fail(error.message, node.span, error.hint)
         if kind is None:
             hint = _did_you_mean(name, table.FUNCTIONS) or "docs/sql.md lists the accepted functions"
             self._fail(f'function "{node.name}" is not known', node.name_span, hint)
@@ -306,6 +332,29 @@ class Binder:
     def _field_of(self, node: s.FieldOf) -> Expression:
         return table.field(self.expression(node.base), node.name)
 
+    def _foreign(self, node: s.Foreign) -> Expression:
+        return self._by_spark(node.span, node.problem, True)
+
+    def _by_spark(self, span: Span, problem: QueryError, unread: bool) -> Expression:
+        """A piece of the text as Spark understands it; if it does not, `problem` or what is more to the point."""
+        self._attempts -= 1
+        if self._resolver is None or self._attempts < 0:
+            raise problem
+        types = self._stream.types
+        columns = {name.lower(): Column(name, kind) for name, kind in types.items()}
+        text = self._sql[span.start : span.end]
+        try:
+            known = check_text(text, columns, functions=self._resolver.functions, qualifiers=self._qualifiers)
+            kind = self._resolver.expression(known)
+        except NotReadable:
+            raise problem from None
+        except QueryError as error:
+            if not unread:
+                raise problem from None
+            found = error.span or Span(0, len(text))
+            self._fail(error.message, Span(span.start + found.start, span.start + found.end), error.hint)
+        return Call(SPARK_TEXT, (Literal(known.text, t.STRING), *known.columns), kind)
+
     def _refuse(self, reason: refused.Refusal, span: Span) -> NoReturn:
         name = self._sql[span.start : span.end]
         self._fail(f"{name}: {reason.message}", span, reason.instead)
@@ -316,40 +365,3 @@ class Binder:
 
 def _arguments(count: int) -> str:
     return "one argument" if count == 1 else f"{count} arguments" if count else "no argument"
-
-
-def _culprit(node: s.Node, argument: int | None) -> Span:
-    """The place of the argument that does not fit, else of the whole operation."""
-    if argument is None:
-        return node.span
-    if isinstance(node, s.Apply):
-        parts: tuple[s.Node, ...] = node.arguments
-    elif isinstance(node, s.Operator):
-        parts = node.operands
-    elif isinstance(node, s.Pattern):
-        parts = (node.operand, *node.patterns)
-    elif isinstance(node, s.Subscript):
-        parts = (node.base, node.key)
-    else:
-        parts = ()
-    return parts[argument].span if argument < len(parts) else node.span
-
-
-def _is(value: Literal) -> Callable[[tuple[Expression, ...], Context], Expression]:
-    return lambda a, c: comparison.compare("null_safe_eq", comparison.condition(a[0], "IS"), value, c)
-
-
-_OTHER_OPERATORS: Final[dict[str, Callable[[tuple[Expression, ...], Context], Expression]]] = {
-    "ne": lambda a, c: comparison.negation(comparison.compare("eq", a[0], a[1], c)),
-    "not": lambda a, c: comparison.negation(comparison.condition(a[0], "NOT")),
-    "neg": lambda a, c: negate(a[0]),
-    "pos": lambda a, c: signed(a[0], '"+"'),
-    "concat": texts.concat,
-    "between": lambda a, c: comparison.between(a[0], a[1], a[2], c),
-    "in": lambda a, c: comparison.member(a[0], a[1:]),
-    "rlike": lambda a, c: table.rlike(a[0], a[1], c),
-    "is_null": lambda a, c: Call("is_null", a, t.BOOLEAN),
-    "is_unknown": lambda a, c: Call("is_null", a, t.BOOLEAN),
-    "is_true": _is(comparison.TRUE),
-    "is_false": _is(comparison.FALSE),
-}

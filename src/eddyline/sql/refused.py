@@ -43,6 +43,11 @@ FOREIGN: Final = Refusal("the function runs arbitrary Java code", "use a functio
 GENERATOR: Final = Refusal(
     "functions that make several rows of one are not supported", "use array_contains or a[0]"
 )
+FILES: Final = Refusal(
+    "the function can read files or load classes on the machine that runs the query",
+    "decode the column before it reaches the stream",
+)
+OPTIONS: Final = Refusal("options of the function can read files", "call it without options")
 BITWISE: Final = Refusal("bitwise operators are not supported", "use % and div on numbers")
 
 OPERATORS: Final = {
@@ -80,15 +85,26 @@ FUNCTIONS: Final = {
     **_all(
         AGGREGATE,
         "count sum avg mean min max first last any_value collect_list collect_set stddev variance median percentile "
-        "approx_count_distinct count_if bool_and bool_or every some any min_by max_by mode listagg string_agg sumdistinct",
+        "approx_count_distinct count_if bool_and bool_or every some any min_by max_by mode listagg string_agg sumdistinct "
+        "approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine array_agg bit_and bit_or bit_xor "
+        "bitmap_and_agg bitmap_construct_agg bitmap_or_agg corr count_min_sketch covar_pop covar_samp first_value "
+        "grouping grouping_id histogram_numeric hll_sketch_agg hll_union_agg kll_merge_agg_bigint kll_merge_agg_double "
+        "kll_merge_agg_float kll_sketch_agg_bigint kll_sketch_agg_double kll_sketch_agg_float kurtosis last_value "
+        "measure percentile_approx percentile_cont percentile_disc regr_avgx regr_avgy regr_count regr_intercept "
+        "regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness std stddev_pop stddev_samp "
+        "theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum tuple_intersection_agg_double "
+        "tuple_intersection_agg_integer tuple_sketch_agg_double tuple_sketch_agg_integer tuple_union_agg_double "
+        "tuple_union_agg_integer var_pop var_samp vector_avg vector_sum",
     ),
     **_all(
         WINDOW,
-        "row_number rank dense_rank percent_rank ntile lag lead nth_value cume_dist window session_window",
+        "row_number rank dense_rank percent_rank ntile lag lead nth_value cume_dist window session_window "
+        "window_time",
     ),
     **_all(
         NOT_DETERMINISTIC,
-        "rand random randn uuid shuffle randstr uniform monotonically_increasing_id spark_partition_id",
+        "rand random randn uuid shuffle randstr uniform monotonically_increasing_id spark_partition_id "
+        "aes_encrypt",
     ),
     **_all(
         CLOCK,
@@ -97,11 +113,16 @@ FUNCTIONS: Final = {
     **_all(
         SESSION,
         "current_user user session_user current_database current_schema current_catalog version input_file_name "
-        "input_file_block_start input_file_block_length",
+        "input_file_block_start input_file_block_length current_path",
     ),
     **_all(RAISES, "raise_error assert_true"),
     **_all(FOREIGN, "reflect java_method try_reflect"),
-    **_all(GENERATOR, "explode explode_outer posexplode posexplode_outer inline inline_outer stack"),
+    **_all(FILES, "from_protobuf to_protobuf"),
+    **_all(
+        GENERATOR,
+        "explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple variant_explode "
+        "variant_explode_outer range collations sql_keywords python_worker_logs",
+    ),
     "collate": COLLATION,
 }
 

@@ -10,17 +10,39 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Final
 
 from eddyline.functions.operations import OPERATIONS
 from eddyline.model import types as t
-from eddyline.model.expression import Call, Column, Expression, Literal
-from eddyline.sql.bind import EXTERNAL
+from eddyline.model.expression import EXTERNAL, SPARK_TEXT, Call, Column, Expression, Literal, externals_of
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _MICROS_PER_DAY: Final = 86_400_000_000
+
+SPARK_NAME: Final = EXTERNAL + "<name>"  # a column as a DataFrame has it, kept as text
+# Functions that only Spark has, and the form of each that gives NULL where it fails.
+TRY_FUNCTIONS: Final = {
+    **{
+        name: f"try_{name}"
+        for name in (
+            "aes_decrypt cast element_at make_interval make_timestamp make_timestamp_ltz make_timestamp_ntz parse_json "
+            "parse_url to_binary to_date to_number to_time to_timestamp url_decode validate_utf8 variant_get"
+        ).split()
+    },
+    "mod": "try_mod",
+}
+# Those whose form also hides what fails in their arguments. Spark 4.2 then gives wrong values for the rows after it
+# (seen: try_to_binary over element_at), so they are used only over what cannot fail.
+HIDING: Final = frozenset({"aes_decrypt", "to_binary"})
+# The same for some of which Spark has no such form, by their number of arguments.
+_TRY_TEMPLATES: Final = {
+    ("make_date", 3): "CAST(try_make_timestamp_ntz({0}, {1}, {2}, 0, 0, 0) AS DATE)",
+    ("pmod", 2): "(CASE WHEN {1} = 0 THEN NULL ELSE pmod({0}, {1}) END)",
+}
+_PLACE: Final = re.compile(r"\{([0-9*]+|type|smallest)\}")
 _LONG_MIN: Final = "(-9223372036854775807L - 1L)"
 
 
@@ -42,8 +64,24 @@ def render(expression: Expression, *, try_forms: bool = False) -> str:
     if special is not None:
         return special(expression, arguments, try_forms)
     if expression.function.startswith(EXTERNAL):
-        return f"{expression.function.removeprefix(EXTERNAL)}({', '.join(arguments)})"
+        return _external(expression, arguments, try_forms)
     return _from_table(expression, arguments, try_forms)
+
+
+def _external(call: Call, arguments: list[str], try_forms: bool) -> str:
+    """A call that only Spark can compute; a piece of text that only Spark can read is there as it is."""
+    if call.function in (SPARK_TEXT, SPARK_NAME):
+        text = call.arguments[0]
+        assert isinstance(text, Literal), "what only Spark can read is kept as text"
+        return f"({text.value})"
+    function = call.function.removeprefix(EXTERNAL)
+    inside = [e.function for argument in call.arguments for e in externals_of(argument)]
+    if function in HIDING and any(other != SPARK_NAME for other in inside):
+        try_forms = False
+    template = _TRY_TEMPLATES.get((function, len(arguments))) if try_forms else None
+    if template is not None:
+        return _PLACE.sub(lambda found: arguments[int(found.group(1))], template)
+    return f"{TRY_FUNCTIONS.get(function, function) if try_forms else function}({', '.join(arguments)})"
 
 
 def _from_table(call: Call, arguments: list[str], try_forms: bool) -> str:
@@ -53,14 +91,30 @@ def _from_table(call: Call, arguments: list[str], try_forms: bool) -> str:
     if try_forms and (whole or not operation.integral):
         template = operation.try_sql
     kind = call.arguments[0].type if call.arguments else t.VOID
-    names = {
-        "type": str(call.type).upper(),
+    places = {
+        "*": ", ".join(arguments),
+        "1*": ", ".join(arguments[1:]),
+        "type": type_name(call.type),
         "smallest": literal(t.RANGE[kind][0], kind) if whole else "",
+        **{str(number): argument for number, argument in enumerate(arguments)},
     }
-    filled = (
-        (template or operation.sql).replace("{*}", "\0").replace("{1*}", "\1").format(*arguments, **names)
-    )
-    return filled.replace("\0", ", ".join(arguments)).replace("\1", ", ".join(arguments[1:]))
+    # In one go: what an argument contains is never taken for a place.
+    return _PLACE.sub(lambda found: places[found.group(1)], template or operation.sql)
+
+
+def type_name(kind: t.DataType) -> str:
+    """A type as Spark reads it, names of fields quoted where they have to be.
+
+    >>> type_name(t.StructType((("a b", t.ArrayType(t.DecimalType(9, 2))), ("c", t.INT))))
+    'STRUCT<`a b`: ARRAY<DECIMAL(9,2)>, c: INT>'
+    """
+    if isinstance(kind, t.StructType):
+        return "STRUCT<" + ", ".join(f"{name(field)}: {type_name(of)}" for field, of in kind.fields) + ">"
+    if isinstance(kind, t.ArrayType):
+        return f"ARRAY<{type_name(kind.element)}>"
+    if isinstance(kind, t.MapType):
+        return f"MAP<{type_name(kind.key)}, {type_name(kind.value)}>"
+    return str(kind).upper()
 
 
 def name(spelling: str) -> str:
@@ -82,16 +136,22 @@ _RESERVED: Final = frozenset(
 def literal(value: object, kind: t.DataType) -> str:
     """A constant of a type."""
     if value is None:
-        return "NULL" if kind == t.VOID else f"CAST(NULL AS {str(kind).upper()})"
+        return "NULL" if kind == t.VOID else f"CAST(NULL AS {type_name(kind)})"
     if isinstance(kind, t.DecimalType):
         assert isinstance(value, Decimal), "decimal constants hold decimals"
         return f"CAST('{value:f}' AS {str(kind).upper()})"
     return _LITERALS[kind](value)
 
 
-def _text(value: object) -> str:
+def text_literal(value: object) -> str:
+    """A text constant; Spark would replace `${...}` inside of one (it may read the environment), so it becomes two.
+
+    >>> text_literal("it's"), text_literal("${env:HOME}")
+    ("'it\\\\'s'", "'$' '{env:HOME}'")
+    """
     escaped = str(value).replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
-    return "'" + escaped.replace("\t", "\\t").replace("\0", "\\0") + "'"
+    escaped = escaped.replace("\t", "\\t").replace("\0", "\\u0000")
+    return "'" + escaped.replace("${", "$' '{") + "'"
 
 
 def _double(value: object) -> str:
@@ -173,7 +233,7 @@ _LITERALS: Final[dict[t.DataType, Callable[[object], str]]] = {
     t.LONG: _long,
     t.FLOAT: _float,
     t.DOUBLE: _double,
-    t.STRING: _text,
+    t.STRING: text_literal,
     t.BINARY: lambda value: f"X'{value.hex()}'" if isinstance(value, bytes) else "",
     t.DATE: _date,
     t.TIMESTAMP: _timestamp,

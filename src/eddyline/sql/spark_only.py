@@ -8,8 +8,11 @@ from typing import Final
 from eddyline.errors import QueryError
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream
+from eddyline.model.expression import Expression
 from eddyline.model.query import Query
 from eddyline.sql.bind import bind
+from eddyline.sql.rewriting import NotReadable
+from eddyline.sql.spark_text import SparkText
 
 # Spark's deterministic scalar functions by its own groups, less those of `functions/` and of `refused.py`.
 FUNCTIONS: Final = frozenset(
@@ -20,7 +23,7 @@ FUNCTIONS: Final = frozenset(
 
     add_months convert_timezone date_format date_from_unix_date date_part datepart dayname dayofyear extract
     from_unixtime from_utc_timestamp last_day make_date make_dt_interval make_interval make_time make_timestamp
-    make_timestamp_ltz make_timestamp_ntz make_ym_interval monthname months_between next_day quarter time_bucket
+    make_timestamp_ltz make_timestamp_ntz make_ym_interval monthname months_between next_day quarter time time_bucket
     time_diff time_from_micros time_from_millis time_from_seconds time_to_micros time_to_millis time_to_seconds
     time_trunc timestamp_micros timestamp_millis timestamp_seconds to_time to_timestamp_ltz to_timestamp_ntz
     to_utc_timestamp trunc try_make_interval try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz
@@ -45,23 +48,68 @@ FUNCTIONS: Final = frozenset(
     nanvl nullifzero zeroifnull
     parse_url try_parse_url try_url_decode url_decode url_encode
 
+    aggregate exists filter forall map_filter map_zip_with reduce transform transform_keys transform_values when
+    zip_with
+
     from_avro schema_of_avro to_avro from_csv schema_of_csv to_csv from_json get_json_object json_array_length
-    json_object_keys schema_of_json to_json from_protobuf to_protobuf from_xml schema_of_xml to_xml xpath
+    json_object_keys schema_of_json to_json from_xml schema_of_xml to_xml xpath
     xpath_boolean xpath_double xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
     is_valid_variant is_variant_null parse_json schema_of_variant to_variant_object try_parse_json try_variant_get
     variant_get
 
     st_asbinary st_geogfromwkb st_geomfromwkb st_setsrid st_srid
+    approx_top_k_estimate hll_sketch_estimate hll_union kll_sketch_get_n_bigint kll_sketch_get_n_double
+    kll_sketch_get_n_float kll_sketch_get_quantile_bigint kll_sketch_get_quantile_double
+    kll_sketch_get_quantile_float kll_sketch_get_rank_bigint kll_sketch_get_rank_double kll_sketch_get_rank_float
+    kll_sketch_merge_bigint kll_sketch_merge_double kll_sketch_merge_float kll_sketch_to_string_bigint
+    kll_sketch_to_string_double kll_sketch_to_string_float theta_difference theta_intersection theta_sketch_estimate
+    theta_union tuple_difference_double tuple_difference_integer tuple_difference_theta_double
+    tuple_difference_theta_integer tuple_intersection_double tuple_intersection_integer
+    tuple_intersection_theta_double tuple_intersection_theta_integer tuple_sketch_estimate_double
+    tuple_sketch_estimate_integer tuple_sketch_summary_double tuple_sketch_summary_integer
+    tuple_sketch_theta_double tuple_sketch_theta_integer tuple_union_double tuple_union_integer
+    tuple_union_theta_double tuple_union_theta_integer
+
     vector_cosine_similarity vector_inner_product vector_l2_distance vector_norm vector_normalize
     """.split()
 )
 
 # Result types that are tried in turn, since only Spark knows the true one: VOID goes wherever any type goes.
 _GUESSES: Final = (t.VOID, t.ArrayType(t.VOID), t.MapType(t.STRING, t.VOID))
+# Signs that a piece of text is not just a mistake.
+_SIGNS: Final = ("->", "&", "|", "^", "~", "<<", ">>", ">>>", "=>", "COLLATE", "PLACING")
+_FORMS: Final = ("extract", "overlay")
+
+
+class _Guess:
+    """Says of everything that only Spark has that it is of one type, and remembers what it was asked."""
+
+    functions = FUNCTIONS
+    judges = False
+
+    def __init__(self, kind: t.DataType) -> None:
+        self._kind = kind
+        self.asked: dict[str, None] = {}
+
+    def call(self, name: str, arguments: Sequence[Expression]) -> t.DataType | None:
+        """The type, for a function that Spark has."""
+        if name not in FUNCTIONS:
+            return None
+        self.asked[name] = None
+        return self._kind
+
+    def expression(self, piece: SparkText) -> t.DataType:
+        """The type, for a piece with something in it that Spark is known to read."""
+        written = piece.text.split()
+        signs = [sign for sign in _SIGNS if sign in written]
+        if not signs and not set(_FORMS) & set(piece.functions):
+            raise NotReadable("Spark is not known to read this")
+        self.asked |= dict.fromkeys(piece.functions or signs)
+        return self._kind
 
 
 def spark_functions(query: Query, streams: Iterable[Stream], *, time_zone: str = "UTC") -> list[str]:
-    """The functions of a query that only Spark has; `QueryError` where anything else is wrong with it.
+    """The functions and signs of a query that only Spark has; `QueryError` where anything else is wrong with it.
 
     >>> import pyarrow as pa
     >>> cards = Stream("cards", pa.schema([("number", pa.string())]))
@@ -70,26 +118,14 @@ def spark_functions(query: Query, streams: Iterable[Stream], *, time_zone: str =
     """
     known = list(streams)
     first: QueryError | None = None
-    for guess in _GUESSES:
-        asked: dict[str, None] = {}
-
-        def resolve(
-            name: str,
-            _: Sequence[t.DataType],
-            asked: dict[str, None] = asked,
-            guess: t.DataType = guess,
-        ) -> t.DataType | None:
-            if name not in FUNCTIONS:
-                return None
-            asked[name] = None
-            return guess
-
+    for kind in _GUESSES:
+        guess = _Guess(kind)
         try:
-            bind(query, known, time_zone=time_zone, resolver=resolve)
-            return list(asked)
+            bind(query, known, time_zone=time_zone, resolver=guess)
+            return list(guess.asked)
         except QueryError as error:
             first = first or error
-            if not asked:
+            if not guess.asked:
                 break
     assert first is not None, "the loop ends early only with an error"
     raise first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eddyline.errors import Span
+from eddyline.errors import QueryError, Span
 from eddyline.model import types as t
 
 
@@ -108,6 +108,13 @@ class FieldOf(Node):
 
     base: Node
     name: str
+
+
+@dataclass(slots=True)
+class Foreign(Node):
+    """A piece that only Spark may be able to read, with what is wrong with it here."""
+
+    problem: QueryError
 
 
 @dataclass(slots=True)

@@ -167,10 +167,17 @@ def test_outputs() -> None:
 def test_resolver_supplies_unknown_functions() -> None:
     from eddyline.model import types as t
 
-    def resolver(name, kinds):
-        return t.STRING if name == "soundex" and kinds == [t.STRING] else None
+    class Known:
+        functions = ("soundex",)
+        judges = True
 
-    query = bind(Query("q", "SELECT * FROM t WHERE soundex(s) = 'A1'"), [STREAM], resolver=resolver)
+        def call(self, name, arguments):
+            return t.STRING if name == "soundex" and [a.type for a in arguments] == [t.STRING] else None
+
+        def expression(self, piece):
+            raise AssertionError("everything can be read here")
+
+    query = bind(Query("q", "SELECT * FROM t WHERE soundex(s) = 'A1'"), [STREAM], resolver=Known())
     assert "spark:soundex" in repr(query.predicate)
 
 

@@ -10,7 +10,7 @@ from eddyline.functions.table import FUNCTIONS
 from eddyline.model.verdict import Verdict
 from eddyline.sql import refused, spark_only
 
-STREAM = Stream("s", pa.schema([("a", pa.string()), ("n", pa.int32())]))
+STREAM = Stream("s", pa.schema([("a", pa.string()), ("n", pa.int32()), ("l", pa.list_(pa.int32()))]))
 
 
 def check(condition: str) -> Verdict:
@@ -29,6 +29,10 @@ def test_ordinary_queries_have_nothing_to_be_said() -> None:
         ("split(a, ',')[0] = 'x'", "split"),
         ("from_json(a, 'b INT').b > 3", "from_json"),
         ("pow(n, 2) + exp(n) > 7 AND lower(soundex(a)) LIKE 'x%'", "pow, exp, soundex"),
+        ("n > 3 AND exists(l, x -> x > n)", "exists"),
+        ("n & 1 = 1", "&"),
+        ("extract(YEAR FROM a) > 3", "extract"),
+        ("a COLLATE UTF8_LCASE = 'x'", "COLLATE"),
     ],
 )
 def test_functions_of_spark(condition: str, names: str) -> None:
@@ -47,6 +51,13 @@ def test_functions_of_spark(condition: str, names: str) -> None:
         ("exp(n) > ", "the query ends"),
         ("rand() > exp(n)", "not deterministic"),
         ("n > 'x' AND", "the query ends"),
+        ("exp(n) BETWEEN 3", "BETWEEN wants two bounds"),
+        ("exists(l, x -> nope > x)", 'no column "nope"'),
+        ("exists(l, x -> rand() > x)", "not deterministic"),
+        ("exists(l, x -> (SELECT 1) > x)", "subqueries are not supported"),
+        ("n & reflect('a', 'b') = 1", "arbitrary Java code"),
+        ("n & = 1", "bitwise operators are not supported"),
+        ("from_xml(a, 'x INT', map()) IS NULL", "options of the function can read files"),
     ],
 )
 def test_other_mistakes_stay_mistakes(condition: str, message: str) -> None:
