@@ -9,7 +9,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, insert, select, upda
 
 from eddyline.registry.reading import chunks
 from eddyline.registry.rows import microseconds
-from eddyline.registry.tables import BUDGETS, COUNTERS
+from eddyline.registry.tables import BUDGETS, COUNTED, COUNTERS
 from eddyline.registry.values import Budget
 
 
@@ -36,6 +36,17 @@ def read_budgets(connection: Connection) -> list[Budget]:
     columns = (BUDGETS.c.scope, BUDGETS.c.name, BUDGETS.c.bytes, BUDGETS.c.nanoseconds, BUDGETS.c.over)
     rows = connection.execute(select(*columns).order_by(BUDGETS.c.scope, BUDGETS.c.name))
     return [Budget(*row) for row in rows]
+
+
+def is_counted(connection: Connection, origin: str, batch: int) -> bool:
+    """Whether the counts of a batch were added before; if not, write down that they are now."""
+    place = COUNTED.c.origin == origin
+    last = connection.scalar(select(COUNTED.c.batch).where(place))
+    if last is None:
+        connection.execute(insert(COUNTED).values(origin=origin, batch=batch))
+    elif last < batch:
+        connection.execute(update(COUNTED).where(place).values(batch=batch))
+    return last is not None and last >= batch
 
 
 def add_counters(connection: Connection, counts: Mapping[str, Mapping[str, int]]) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, insert, inspect, select
 
 from eddyline.errors import RegistryError
-from eddyline.registry.tables import BUDGETS, COUNTERS, QUERIES, SCHEMA_VERSION, STREAMS, VERSIONS
+from eddyline.registry.tables import BUDGETS, COUNTED, COUNTERS, QUERIES, SCHEMA_VERSION, STREAMS, VERSIONS
 
 
 def make_versions(connection: Connection) -> None:
@@ -27,9 +27,15 @@ def add_budgets_and_counters(connection: Connection) -> None:
         table.create(connection)
 
 
+def add_counted(connection: Connection) -> None:
+    """Format 3: which batches were counted."""
+    COUNTED.create(connection)
+
+
 MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (
     make_versions,
     add_budgets_and_counters,
+    add_counted,
 )
 FORMAT: Final = len(MIGRATIONS)
 

@@ -25,12 +25,14 @@ from eddyline.registry.values import (
     Edit,
     Entry,
     Put,
+    Set,
     Step,
     Version,
     storable,
 )
 from eddyline.registry.writing import write
 
+EDDYLINE: Final = "eddyline"  # the author of changes that nobody asked for
 PATIENCE: Final = 30.0  # seconds that a writer waits for another one
 
 
@@ -88,10 +90,10 @@ class Registry:
         with self._database.reading() as connection:
             return reading.newest(connection)[0]
 
-    def versions(self) -> list[Version]:
-        """All versions, the oldest first."""
+    def versions(self, numbers: Collection[int] | None = None) -> list[Version]:
+        """All versions, or those of some numbers that there are, the oldest first."""
         with self._database.reading() as connection:
-            return reading.read_versions(connection)
+            return reading.read_versions(connection, numbers)
 
     def streams(self, version: int | None = None) -> list[Stream]:
         """The streams of a version, of the newest if it is None."""
@@ -194,6 +196,23 @@ class Registry:
             )
         return replace(done, refused=tuple(refused), notes=draft.notes)
 
+    def quarantine(self, id: str, reason: str, *, revision: int | None = None) -> Change:
+        """Disable a query that does harm, in the name of `eddyline`; nothing changes if it is gone or disabled already.
+
+        With `revision`, nothing changes either if the query has another text by now.
+        """
+        while True:
+            version = self.version
+            entry = self.entry(id, version)
+            if entry is None or entry.state == State.DISABLED or revision not in (None, entry.revision):
+                return Change(version, unchanged=() if entry is None else (id,))
+            try:
+                return self.change(
+                    [Set(id, state=State.DISABLED)], author=EDDYLINE, reason=reason, base=version
+                )
+            except ConflictError:  # somebody changed something meanwhile: look again
+                continue
+
     def rollback(self, to: int, *, author: str | None = None, reason: str = "") -> Change:
         """Make a new version that holds what version `to` held, streams included; a text that returns is a new revision."""
         author, reason = author_of(author), storable("the reason", reason.strip())
@@ -224,10 +243,19 @@ class Registry:
         with self._database.reading() as connection:
             return accounts.read_budgets(connection)
 
-    def add_counters(self, counts: Mapping[str, Mapping[str, int]]) -> None:
-        """Add to counters of queries, all or none: `{"cheap": {"matches": 12, "deliveries": 12}}`."""
+    def add_counters(
+        self, counts: Mapping[str, Mapping[str, int]], *, once: tuple[str, int] | None = None
+    ) -> bool:
+        """Add to counters of queries, all or none: `{"cheap": {"matches": 12, "deliveries": 12}}`.
+
+        With `once`, an origin and the number of a batch, a batch that is not above the last one of its origin adds
+        nothing: it was counted before. Gives whether anything was added.
+        """
         with self._database.writing() as connection:
+            if once is not None and accounts.is_counted(connection, storable("the origin", once[0]), once[1]):
+                return False
             accounts.add_counters(connection, counts)
+            return True
 
     def counters(self, id: str | None = None) -> dict[str, dict[str, int]]:
         """All counters, by query and name, or those of one query."""

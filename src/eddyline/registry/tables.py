@@ -88,3 +88,11 @@ COUNTERS: Final = Table(
     Column("name", Text, primary_key=True),
     Column("value", BigInteger, nullable=False),
 )
+
+# The last batch of each origin whose counts were added: a batch that is delivered again is not counted again.
+COUNTED: Final = Table(
+    PREFIX + "counted",
+    METADATA,
+    Column("origin", Text, primary_key=True),
+    Column("batch", BigInteger, nullable=False),
+)

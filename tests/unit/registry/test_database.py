@@ -222,7 +222,7 @@ def test_newer_format(place: str) -> None:
 @pytest.mark.parametrize("found", range(1, FORMAT))
 def test_older_formats_are_brought_forward(place: str, found: int) -> None:
     with Registry.open(place) as registry, registry._database.writing() as connection:
-        for table in ("budgets", "counters", "streams", "queries", "versions", "schema_version"):
+        for table in ("counted", "budgets", "counters", "streams", "queries", "versions", "schema_version"):
             connection.execute(text(f"DROP TABLE eddyline_{table}"))
         for step in MIGRATIONS[:found]:
             step(connection)
@@ -243,7 +243,8 @@ def test_older_formats_are_brought_forward(place: str, found: int) -> None:
         )
     with Registry.open(place) as registry:
         assert [entry.id for entry in registry.entries()] == ["old"]
-        registry.add_counters({"old": {"matches": 1}})
+        assert registry.add_counters({"old": {"matches": 1}}, once=("here", 0))
+        assert not registry.add_counters({"old": {"matches": 1}}, once=("here", 0))
         assert registry.change([Put("b", CHEAP)]).version == 2 and registry.budgets() == []
     with Registry.open(place) as registry, registry._database.reading() as connection:
         assert connection.execute(text("SELECT format FROM eddyline_schema_version")).all() == [(FORMAT,)]
