@@ -54,6 +54,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     warehouse = tmp_path_factory.mktemp("warehouse")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))  # functions of test modules travel to the workers by name
+        if os.environ.get("EDDYLINE_TESTS") == "connect":  # set by tests/spark/test_connect.py
+            from tests.spark.connect import connected
+
+            yield from connected(patch, {**SPARK_SETTINGS, "spark.sql.warehouse.dir": str(warehouse)})
+            return
         running = session(
             "eddyline-tests", cores=1, config={**SPARK_SETTINGS, "spark.sql.warehouse.dir": str(warehouse)}
         )

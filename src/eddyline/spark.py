@@ -5,6 +5,10 @@ Importing this module needs neither pyspark nor Java; calling its functions does
 
 from __future__ import annotations
 
+from eddyline.runtime.spark.count import count
+from eddyline.runtime.spark.functions import spark_resolver
+from eddyline.runtime.spark.match import match
+from eddyline.runtime.spark.pipeline.pipeline import Pipeline
 from eddyline.runtime.spark.session import session
 
-__all__ = ["session"]
+__all__ = ["Pipeline", "count", "match", "session", "spark_resolver"]

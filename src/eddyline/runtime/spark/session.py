@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eddyline.errors import SetupError
+from eddyline.runtime.spark import daemon
 from eddyline.runtime.spark.java import find_java
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.variable.substitute": "false",  # else ${env:HOME} in a query's text reads the environment
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # else INT96, which others read without a time zone
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
@@ -32,17 +34,23 @@ SETTINGS: Mapping[str, str] = {
     "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}",
 }
 
+WARM: Mapping[str, str] = {
+    "spark.python.daemon.module": daemon.__name__,
+    **{f"spark.executorEnv.{name}": value for name, value in daemon.ENVIRONMENT.items()},
+}
+
 
 def session(
     app_name: str = "eddyline",
     *,
     cores: int | None = None,
+    warm: bool = True,
     config: Mapping[str, str | int | float | bool] | None = None,
 ) -> SparkSession:
     """Give a Spark session on this machine, starting Spark if this process has none yet.
 
     `cores` is the number of threads (as many as this process may use, if not given); `config` overrides any of
-    SETTINGS and the master. As with Spark's own builder, a session that is running already is given back, with
+    SETTINGS and the master. `warm` has Python workers start with Eddyline loaded (WARM). As with Spark's own builder, a session that is running already is given back, with
     those settings applied that can change while it runs.
 
     Java is found by `find_java`. Tasks are tried four times: with Spark's usual `local[n]` a job fails as soon
@@ -61,7 +69,7 @@ def session(
         "SPARK_LOCAL_IP": "127.0.0.1",  # else Spark looks up the host's name, which may lead nowhere
     }
     builder = SparkSession.builder.appName(app_name).master(f"local[{cores or _usable_cores()},4]")
-    for key, value in {**SETTINGS, **(config or {})}.items():
+    for key, value in {**SETTINGS, **(WARM if warm else {}), **(config or {})}.items():
         builder = builder.config(key, value)
     with _environment(environment):
         running = builder.getOrCreate()

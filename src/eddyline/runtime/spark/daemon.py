@@ -1,0 +1,63 @@
+"""Spark's daemon for Python workers, with Eddyline loaded: what it forks need not import or load anything any more.
+
+Spark runs this as a program where `spark.python.daemon.module` names it. The daemon must have no thread of its own when
+it forks, so nothing here starts one: Arrow's pools are kept at one thread, which is the one that calls, and the session
+sets the variables that keep allocators and linear algebra from starting theirs.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from typing import Final
+
+import pyarrow as pa
+
+ENVIRONMENT: Final = {
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+_ROWS: Final = 600  # more than a block of the sliced executor
+
+
+def warm() -> None:
+    """Import what workers need, and have the compiled kernels in memory."""
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    import pyspark.worker  # noqa: F401
+
+    from eddyline.model.catalog import Stream
+    from eddyline.queryset import QuerySet
+    from eddyline.runtime.spark import worker  # noqa: F401
+
+    schema = pa.schema([("text", pa.string()), ("number", pa.int64()), ("fraction", pa.float64())])
+    queries = QuerySet.build(_queries(), streams=[Stream("rows", schema)])
+    rows = {"text": ["t1"] * _ROWS, "number": [1] * _ROWS, "fraction": [0.5] * _ROWS}
+    queries.match(pa.record_batch(rows, schema=schema)).query_lists()
+
+
+def _queries() -> dict[str, str]:
+    """Queries for every executor: found by key, evaluated together, patterns."""
+    keyed = [f"text = 't{i}' AND fraction > 0.{i} AND number >= {i}" for i in range(1, 300)]
+    sliced = [f"number > {i} AND fraction < {i} OR number = {-i}" for i in range(40)]
+    patterns = [f"text LIKE '%abcd{i}%'" for i in range(20)]
+    return {
+        str(i): f"SELECT * FROM rows WHERE {where}" for i, where in enumerate([*keyed, *sliced, *patterns])
+    }
+
+
+def main() -> None:
+    """Warm up, then serve Spark as its own daemon does."""
+    from pyspark.daemon import manager
+
+    with redirect_stdout(sys.stderr):  # Spark reads the daemon's port from its output
+        try:
+            warm()
+        except Exception as error:  # the workers will say it again where somebody can see it
+            print(f"eddyline: workers start cold: {error!r}", file=sys.stderr)  # noqa: T201
+    manager()
+
+
+if __name__ == "__main__":
+    main()

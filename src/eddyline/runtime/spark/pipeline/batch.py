@@ -1,0 +1,226 @@
+"""One micro-batch: pinned to a version, matched, delivered, counted, committed; the same again when it is replayed.
+
+    pin       the version that serves the batch is on disk before anything else happens
+    match     one pass over the rows; its results are kept until the end of the batch
+    deliver   to every sink that has rows, then the dead letters
+    commit    counters in the registry, once; the record that the batch is done; the report
+
+A failure anywhere leaves the batch to be run again with the same version. Every step then gives what it gave before, or
+sees that it was done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from eddyline.delivery.retry import Patience, TryAgainError, persist
+from eddyline.errors import DeliveryError, SchemaError
+from eddyline.model.catalog import Stream
+from eddyline.runtime.spark.pipeline.facts import Facts
+from eddyline.runtime.spark.pipeline.matching import matched
+from eddyline.runtime.spark.pipeline.quarantine import quarantine
+from eddyline.runtime.spark.pipeline.results import DEAD, OWN
+from eddyline.runtime.spark.pipeline.sources import Source
+from eddyline.runtime.spark.pipeline.summary import Summary
+from eddyline.runtime.spark.pipeline.values import Batch
+from eddyline.runtime.spark.pipeline.workshop import Workshop
+from eddyline.runtime.spark.sinks import Refused, RowsRefusedError
+from eddyline.runtime.spark.watching import BatchReport
+from eddyline.runtime.spark.watching.values import MOST_TOP
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PATIENCE: Final = Patience(attempts=4, first=0.5, longest=10.0)
+
+
+@dataclass(slots=True)
+class Delivered:
+    """What became of the results: rows by sink, and what sinks will never take."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    refused: list[Refused] = field(default_factory=list)
+
+
+class Stages:
+    """Seconds of the stages of a batch."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._begin = time.monotonic()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time one stage."""
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[name] = time.monotonic() - begin
+            self.seconds["total"] = time.monotonic() - self._begin
+
+
+def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> BatchReport | None:
+    """Run a batch to its end; None where that was done before."""
+    name = source.settings.name
+    if shop.log.committed(name, batch_id):
+        return None
+    stages = Stages()
+    with stages.stage("pin"):
+        pin = shop.log.pin(name, batch_id, shop.current)
+        batch = Batch(shop.identity.id, shop.identity.name, name, batch_id, pin.version, pin.at)
+        facts = shop.facts(pin.version)
+        _check_stream(facts, source)
+    with stages.stage("match"):
+        results, summary, culprits = matched(shop, facts, source, df, batch, pin)
+    try:
+        with stages.stage("deliver"):
+            delivered = _deliver(shop, facts, results, summary, batch)
+            _bury(shop, results, summary, delivered, batch)
+    finally:
+        results.unpersist()
+    with stages.stage("commit"):
+        problems = quarantine(shop, facts, source, culprits)
+        late = shop.counting.add(name, batch_id, _counters(facts, summary, delivered))
+        problems += [late] if late is not None else []
+        report = _report(facts, summary, delivered, batch, stages, problems)
+        shop.log.commit(name, batch_id, _account(report))
+        shop.forget(pin.version)
+    shop.metrics.batch(report)
+    return report
+
+
+class StreamChanged(Exception):
+    """The version of a batch knows the source's stream with other columns: the source has to be opened again."""
+
+    def __init__(self, stream: Stream) -> None:
+        super().__init__(f'the columns of stream "{stream.name}" have changed')
+        self.stream = stream
+
+
+def _check_stream(facts: Facts, source: Source) -> None:
+    streams = {stream.name: stream for stream in facts.queries.streams}
+    found = streams.get(source.stream.name)
+    if found is None:
+        raise SchemaError(
+            f'version {facts.table.version} of the registry has no stream "{source.stream.name}", which source '
+            f'"{source.settings.name}" reads',
+            hint="declare it again, or take the source out of the settings",
+        )
+    if found != source.stream:
+        raise StreamChanged(found)
+
+
+def _deliver(shop: Workshop, facts: Facts, results: DataFrame, summary: Summary, batch: Batch) -> Delivered:
+    """Hand every sink its rows; a sink that fails for a while is asked again."""
+    from pyspark.sql import functions as F
+
+    delivered = Delivered()
+    for name, count in summary.sinks.items():
+        rows = results.where(F.col("sink") == name).drop(*OWN)
+
+        try:
+            _patiently(shop, name, rows, batch, facts.select_lists.get(name))
+            delivered.rows[name] = count
+        except RowsRefusedError as error:
+            delivered.refused += error.refused
+            delivered.rows[name] = count - len(error.refused)
+    return delivered
+
+
+def _patiently(
+    shop: Workshop, name: str, rows: DataFrame, batch: Batch, lists: Mapping[int, pa.Schema] | None
+) -> None:
+    """Deliver to one sink, several times if it has to be; what it says at last is raised."""
+    last: list[DeliveryError] = []
+
+    def attempt() -> None:
+        try:
+            with shop.sink_locks[name]:
+                shop.sinks[name].deliver(rows, batch, lists)
+        except DeliveryError as error:
+            last.append(error)
+            raise TryAgainError(error.message) from error
+
+    try:
+        persist(attempt, PATIENCE)
+    except TryAgainError:
+        raise last[-1] from None
+
+
+def _bury(shop: Workshop, results: DataFrame, summary: Summary, delivered: Delivered, batch: Batch) -> None:
+    """Write the dead letters, if there are any."""
+    from pyspark.sql import functions as F
+
+    if summary.reasons or delivered.refused:
+        rows = results.where(F.col("sink") == DEAD) if summary.reasons else None
+        shop.dead_letters.write(rows, delivered.refused, batch, results)
+
+
+def _counters(facts: Facts, summary: Summary, delivered: Delivered) -> dict[str, dict[str, int]]:
+    """What the batch adds to the counters of queries, by id, under the names that an engine uses."""
+    refused = Counter(one.query_id for one in delivered.refused)
+    shadow = facts.table.shadow
+    found = {}
+    for number, matches in summary.matches.items():
+        id = facts.table.ids[number].as_py()
+        lost = summary.undelivered[number] + refused[id]
+        found[id] = {
+            "matches": matches,
+            "deliveries": 0 if shadow[number] else matches - lost,
+            "shadowed": matches if shadow[number] else 0,
+            "undelivered": lost,
+            "failures": summary.failures[number],
+        }
+    return found
+
+
+def _report(
+    facts: Facts,
+    summary: Summary,
+    delivered: Delivered,
+    batch: Batch,
+    stages: Stages,
+    problems: list[str],
+) -> BatchReport:
+    ids = facts.table.ids
+    problems = problems + [
+        f"{count} dead letters: {reason}" for reason, count in summary.reasons.most_common(10)
+    ]
+    problems += sorted({f"dead letter: {one.reason}" for one in delivered.refused})[:10]
+    return BatchReport(
+        source=batch.source,
+        batch_id=batch.batch_id,
+        version=batch.version,
+        queries=len(facts.queries),
+        rows=summary.rows,
+        matched_rows=summary.matched_rows,
+        dropped_rows=summary.reasons.total() + len(delivered.refused),
+        matches=summary.matches.total(),
+        failures=summary.failures.total(),
+        delivered=delivered.rows,
+        seconds=stages.seconds,
+        top=tuple((ids[number].as_py(), count) for number, count in summary.matches.most_common(MOST_TOP)),
+        at=batch.at,
+        problems=tuple(problems),
+    )
+
+
+def _account(report: BatchReport) -> Mapping[str, Any]:
+    """What the record of a batch says of it."""
+    return {
+        "rows": report.rows,
+        "matched_rows": report.matched_rows,
+        "matches": report.matches,
+        "dropped_rows": report.dropped_rows,
+        "delivered": dict(report.delivered),
+        "queries": report.queries,
+        "seconds": round(report.total, 3),
+    }

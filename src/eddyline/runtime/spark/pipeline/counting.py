@@ -1,0 +1,60 @@
+"""Counters of queries in the registry: each batch counted once, also when the registry cannot be reached for a while.
+
+    state/uncounted/<source>/<batch id>.json      what waits for the registry, oldest first
+
+The stream does not wait for the registry: what it does not take now is written down and added before the next batch's.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from eddyline.errors import RegistryError
+from eddyline.queryset.durable import make_folder, write_whole
+from eddyline.registry import Registry
+
+AGAIN: Final = 10.0  # seconds before a registry that failed is asked again
+
+Counters = Mapping[str, Mapping[str, int]]
+
+
+class Counting:
+    """Adds what batches counted to the registry; `origin` is the pipeline's id."""
+
+    def __init__(self, registry: Registry, folder: Path, origin: str) -> None:
+        self._registry = registry
+        self._folder = folder
+        self._origin = origin
+        self._again = 0.0
+
+    def add(self, source: str, batch_id: int, counters: Counters) -> str | None:
+        """Count a batch, now or later; what there is to tell if it is later. A batch that is replayed counts once."""
+        waiting = self._waiting(source)
+        try:
+            if time.monotonic() < self._again:
+                raise RegistryError("the registry failed a moment ago")
+            for number, path in waiting:
+                self._count(source, number, json.loads(path.read_text(encoding="utf-8")))
+                path.unlink()
+            self._count(source, batch_id, counters)
+            return None
+        except RegistryError as error:
+            self._again = max(self._again, time.monotonic() + AGAIN)
+            folder = self._folder / source
+            make_folder(folder)
+            write_whole(folder / f"{batch_id}.json", json.dumps(counters).encode())
+            several = len({batch_id, *(number for number, _ in waiting)})
+            return f"the counters of {several} batches wait for the registry: {error.message}"
+
+    def _count(self, source: str, batch_id: int, counters: Counters) -> None:
+        self._registry.add_counters(counters, once=(f"{self._origin}/{source}", batch_id))
+
+    def _waiting(self, source: str) -> list[tuple[int, Path]]:
+        folder = self._folder / source
+        if not folder.is_dir():
+            return []
+        return sorted((int(path.stem), path) for path in folder.glob("*.json"))

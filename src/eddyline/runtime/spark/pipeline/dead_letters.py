@@ -1,0 +1,83 @@
+"""Dead letters: rows that could not be read and results that found no way, each with the reason, each once.
+
+    dead/source=<source>/batch=<id>/part-*.json       {"reason", "text", "tuple_key", "query_id", "destination", ...}
+
+`text` is what the row said, or what the query selected. A batch's letters are put in their place by one rename, after
+its results were delivered, so that a replay writes the same letters or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.sinks.base import Refused, delivering
+from eddyline.runtime.spark.sinks.files import STAGING, batch_folder
+from eddyline.runtime.spark.sinks.owner import take_possession
+from eddyline.runtime.spark.sinks.storage import storage_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+NAME: Final = "dead letters"
+SCHEMA: Final = (
+    "reason string, text string, tuple_key string, query_id string, query_revision int, destination string, "
+    "version bigint"
+)
+
+
+class DeadLetters:
+    """The folder of a pipeline's dead letters."""
+
+    def __init__(self, path: str, folder: Path) -> None:
+        self._settings = SinkSettings(name=NAME, format="json", path=path)
+        self._storage = storage_of(path, folder)
+
+    def open(self, pipeline: PipelineIdentity) -> None:
+        """Refuse a folder in which another pipeline's letters lie."""
+        take_possession(self._storage, self._settings, pipeline)
+
+    def write(
+        self, rows: DataFrame | None, refused: Sequence[Refused], batch: Batch, spark_of: DataFrame
+    ) -> None:
+        """Put the letters of a batch into the folder, if they are not there: rows of results, and what sinks refused."""
+        name = batch_folder(batch)
+        with delivering(self._settings, batch):
+            if self._storage.is_committed(name):
+                return
+            letters = None if rows is None else rows.selectExpr(*_COLUMNS)
+            if refused:
+                more = spark_of.sparkSession.createDataFrame([_row(one) for one in refused], SCHEMA)
+                letters = more if letters is None else letters.unionByName(more)
+            assert letters is not None, "somebody counted letters"
+            staged = f"{STAGING}/{name}"
+            self._storage.remove(staged)
+            target = f"{self._storage.address}/{staged}"
+            letters.coalesce(1).write.mode("overwrite").json(target)
+            self._storage.commit(staged, name)
+
+
+_COLUMNS: Final = (
+    "reason",
+    "payload AS text",
+    "tuple_key",
+    "query_id",
+    "query_revision",
+    "destination",
+    "version",
+)
+
+
+def _row(one: Refused) -> tuple[object, ...]:
+    return (
+        one.reason,
+        one.payload,
+        one.tuple_key,
+        one.query_id,
+        one.query_revision,
+        one.destination,
+        one.version,
+    )

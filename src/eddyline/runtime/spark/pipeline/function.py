@@ -1,0 +1,52 @@
+"""What Spark calls for every micro-batch of a source."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from eddyline.runtime.spark.pipeline.batch import run_batch
+from eddyline.runtime.spark.pipeline.settings import PipelineSettings
+from eddyline.runtime.spark.pipeline.sources import Source
+from eddyline.runtime.spark.pipeline.workshop import Workshop
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class StopRequested(Exception):
+    """A batch came after the pipeline was asked to stop; it runs when the pipeline is started again."""
+
+
+class BatchFunction:
+    """One source's batches. Under Spark Connect it runs in another process: pickled it is settings and nothing open."""
+
+    def __init__(self, settings: PipelineSettings, source: Source, shop: Workshop | None = None) -> None:
+        self._settings = settings
+        self._source = source
+        self._shop = shop
+        self.stopping = Event()
+        self.busy = False
+
+    def __call__(self, df: DataFrame, batch_id: int) -> None:
+        """Run a batch; whatever it raises makes Spark end the query, which is started again from its checkpoint."""
+        self.busy = True
+        try:
+            if self.stopping.is_set():
+                raise StopRequested("the pipeline stops")
+            if self._shop is None:
+                several = len(self._settings.sources) > 1
+                self._shop = Workshop(self._settings, df.sparkSession, shared=several)
+            run_batch(self._shop, self._source, df, batch_id)
+        except BaseException as error:
+            if self._shop is not None:
+                self._shop.failures[self._source.settings.name] = error
+            raise
+        finally:
+            self.busy = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_settings": self._settings, "_source": self._source}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["_settings"], state["_source"])  # type: ignore[misc]

@@ -1,0 +1,97 @@
+"""The results of a batch: one pass over its rows, kept for the sinks, with its counts.
+
+What only Spark can compute is computed in front of it. Where that fails for some row it would fail the batch for all
+queries: the calls that do are looked for, written down with the batch, and count as NULL in it, now and when it is
+replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from eddyline.model.expression import Call
+from eddyline.runtime.spark.carrying import carried_rows
+from eddyline.runtime.spark.functions import external_name, find_culprits, pin_text, with_externals
+from eddyline.runtime.spark.pipeline.facts import Facts
+from eddyline.runtime.spark.pipeline.results import SCHEMA, Work, result_rows
+from eddyline.runtime.spark.pipeline.settings import PipelineSettings
+from eddyline.runtime.spark.pipeline.sources import CORRUPT, Source
+from eddyline.runtime.spark.pipeline.summary import Summary, total
+from eddyline.runtime.spark.pipeline.values import Batch
+from eddyline.runtime.spark.pipeline.workshop import Workshop
+from eddyline.runtime.spark.schemas import quoted
+from eddyline.runtime.spark.versions import Pin
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FAILED_BEFORE = "failed when the batch first ran"
+
+
+def matched(
+    shop: Workshop, facts: Facts, source: Source, df: DataFrame, batch: Batch, pin: Pin
+) -> tuple[DataFrame, Summary, dict[Call, str]]:
+    """The results, kept, their counts, and the calls that count as NULL with the reason of each."""
+    calls = facts.externals(source.stream.name)
+    culprits = {call: FAILED_BEFORE for call in calls if pin_text(call) in pin.nulled}
+    while True:
+        nulled = {pin_text(call) for call in culprits}
+        results = results_of(shop.settings, facts, source, df, batch, nulled).persist()
+        try:
+            return results, _summary(results), culprits
+        except Exception:
+            results.unpersist()
+            healthy = [call for call in calls if call not in culprits]
+            found = find_culprits(df, healthy, allowed=shop.settings.functions) if healthy else {}
+            if not found:
+                raise
+            culprits |= found
+            pin = replace(pin, nulled=tuple(sorted({*pin.nulled, *map(pin_text, found)})))
+            shop.log.update(pin)
+
+
+def results_of(
+    settings: PipelineSettings,
+    facts: Facts,
+    source: Source,
+    df: DataFrame,
+    batch: Batch,
+    nulled: Collection[str] = (),
+) -> DataFrame:
+    """The results of a batch as they would be computed: what its queries need goes to Python, in one pass."""
+    calls = facts.externals(source.stream.name)
+    rows = with_externals(df, calls, nulled=nulled, allowed=settings.functions)
+    columns = columns_sent(facts, source)
+    columns += [external_name(place) for place in range(len(calls))]
+    work = Work(
+        shipment=facts.shipment,
+        stream=source.stream.name,
+        time_zone=settings.time_zone,
+        source=batch.source,
+        batch_id=batch.batch_id,
+        version=batch.version,
+        identity=source.identity,
+        event_time=source.stream.event_time,
+        router=facts.router,
+        keeps_corrupt=source.keeps_corrupt,
+        columns=tuple(columns),
+        externals=calls,
+    )
+    sent = rows.select(*[quoted(name) for name in columns]).toDF(*[f"_{n}" for n in range(len(columns))])
+    return sent.mapInArrow(carried_rows(partial(result_rows, work)), SCHEMA)
+
+
+def columns_sent(facts: Facts, source: Source) -> list[str]:
+    """The columns of a source that go to Python: what queries read, event time, identity, unreadable text."""
+    needed = facts.columns(source.stream.name) | {*source.identity.columns, CORRUPT}
+    if source.stream.event_time is not None:
+        needed.add(source.stream.event_time)
+    return [name for name in source.columns if name in needed]
+
+
+def _summary(results: DataFrame) -> Summary:
+    """The counts of all tasks; to have them all results are made, and kept."""
+    return total(row[0] for row in results.where("sink IS NULL").select("payload").collect())

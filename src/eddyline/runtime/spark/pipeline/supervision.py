@@ -1,0 +1,204 @@
+"""One source's streaming query, kept running: started again from its checkpoint after a failure, with longer pauses.
+
+A batch that comes to its end makes the count of failures start again. What cannot pass by itself (columns that do not
+fit, an output of somebody else) is not tried again.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from eddyline.delivery.retry import Patience
+from eddyline.errors import EddylineError, PipelineError, SchemaError, SetupError, SinkError
+from eddyline.model.catalog import Stream
+from eddyline.runtime.spark.failures import in_words, missing_package
+from eddyline.runtime.spark.pipeline.batch import StreamChanged
+from eddyline.runtime.spark.pipeline.function import BatchFunction, StopRequested
+from eddyline.runtime.spark.pipeline.secrets import Secret, secrets_in
+from eddyline.runtime.spark.pipeline.sources import Source
+from eddyline.runtime.spark.pipeline.workshop import Workshop
+from eddyline.runtime.spark.watching.logs import event
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+LASTING: Final = (SchemaError, SetupError, SinkError)  # failures that trying again does not mend
+PAUSES: Final = Patience(first=1.0, longest=60.0)
+BUGS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+LOOK: Final = 0.2  # seconds between two looks at a query
+LONGEST_STOP: Final = 60.0  # seconds that a batch may take to end after a stop, where only Spark knows of it
+
+log = logging.getLogger("eddyline.pipeline")
+
+
+class Supervisor:
+    """A thread that runs a source until it has ended, is stopped, or has failed too often."""
+
+    def __init__(self, spark: SparkSession, shop: Workshop, source: Source) -> None:
+        self.source = source
+        self.state = "starting"
+        self.attempts = 0  # failures in a row
+        self.failure: EddylineError | None = None  # why it has given up
+        self.trouble: str | None = None  # what is wrong and may pass
+        self._spark = spark
+        self._shop = shop
+        self._stopping = threading.Event()
+        self._at_once = threading.Event()
+        self._ended = threading.Event()
+        self._function = BatchFunction(shop.settings, source, shop)
+        self._thread = threading.Thread(target=self._run, name=f"eddyline-{self.name}", daemon=True)
+
+    @property
+    def name(self) -> str:
+        """The source's name."""
+        return self.source.settings.name
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self, *, now: bool = False) -> None:
+        """Ask it to stop, after the batch that runs or at once; does not wait for it."""
+        self._function.stopping.set()
+        self._stopping.set()
+        if now:
+            self._at_once.set()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait until it has ended; whether it has."""
+        return self._ended.wait(
+            timeout
+        )  # a Ctrl-C in Thread.join makes Python 3.11 take the thread for ended
+
+    def _run(self) -> None:
+        try:
+            self._keep_running()
+        except Exception as error:  # nothing may leave others waiting for ever
+            self.failure = PipelineError(f'source "{self.name}" failed: {type(error).__name__}: {error}')
+        finally:
+            self.state = "failed" if self.failure else "stopped" if self._stopping.is_set() else "ended"
+            self._ended.set()
+
+    def _keep_running(self) -> None:
+        while not self._stopping.is_set():
+            before = self._shop.log.last_served(self.name)
+            reason = self._run_once()
+            if isinstance(reason, StreamChanged):
+                self._reopen(reason.stream)
+                continue
+            if reason is None:
+                break
+            if self._shop.log.last_served(self.name) != before:
+                self.attempts = 0
+            self.attempts += 1
+            if isinstance(reason, LASTING) or self.attempts > self._shop.settings.retries:
+                self.failure = self._given_up(reason)
+                event(log, str(self.failure), level=logging.ERROR, source=self.name)
+                break
+            self._pause(reason)
+
+    def _reopen(self, stream: Stream) -> None:
+        """Go on with other columns."""
+        event(log, f"source {self.name} is opened again: its stream has other columns", source=self.name)
+        self.source = Source(self.source.settings, stream)
+        self._function = BatchFunction(self._shop.settings, self.source, self._shop)
+        if self._stopping.is_set():
+            self._function.stopping.set()
+
+    def _run_once(self) -> EddylineError | StreamChanged | None:
+        """Start the query and stay with it; why it failed, None where it ended or was stopped."""
+        self._shop.failures.pop(self.name, None)
+        try:
+            query: Any = self._started()  # pyspark says that it waits whole seconds only, and does not
+            self.state = "running"
+            while not query.awaitTermination(LOOK):
+                self._look()
+                if self._stopping.is_set():
+                    self._stop(query)
+            return None
+        except Exception as error:
+            return self._reason(error)
+
+    def _look(self) -> None:
+        """Spark takes a folder that is gone for an empty one; somebody should know."""
+        missing = self.source.missing_folder()
+        trouble = None if missing is None else f"source {self.name}: there is no folder {missing}"
+        if trouble is not None and trouble != self.trouble:
+            event(log, trouble, level=logging.WARNING, source=self.name)
+        self.trouble = trouble
+
+    def _started(self) -> StreamingQuery:
+        settings = self._shop.settings
+        writer = (
+            self.source.open(self._spark)
+            .writeStream.foreachBatch(self._function)
+            .queryName(f"eddyline {settings.name} {self.name} {self._shop.identity.id[:8]}")
+            .option("checkpointLocation", str(self._shop.state.checkpoint(self.name)))
+        )
+        if settings.available_now:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=settings.trigger).start()
+
+    def _stop(self, query: StreamingQuery) -> None:
+        """Stop the query between two batches, as far as that can be seen."""
+        remote = ".connect." in type(self._spark).__module__
+        waited = 0.0
+        while query.isActive and not self._at_once.wait(0.02):
+            status: Any = query.status if remote else {}
+            if not (status.get("isTriggerActive") if remote else self._function.busy):
+                break
+            waited += 0.02
+            if remote and waited > LONGEST_STOP:
+                break
+        query.stop()
+
+    def _reason(self, error: Exception) -> EddylineError | StreamChanged | None:
+        """Why the query failed, in words without secrets and without Java's stack."""
+        own = self._shop.failures.pop(self.name, None)
+        if isinstance(own, StopRequested) or (self._stopping.is_set() and self._at_once.is_set()):
+            return None
+        if isinstance(own, EddylineError | StreamChanged):
+            return own
+        if isinstance(error, EddylineError):
+            return error
+        if own is None and StreamChanged.__name__ in str(
+            error
+        ):  # in the process where Spark Connect runs batches
+            pin = self._shop.log.last(self.name)
+            assert pin is not None, "what changed was seen in a batch"
+            return StreamChanged(self._shop.facts(pin.version).queries.stream(self.source.stream.name))
+        lacking = missing_package(own or error)
+        if lacking is not None:
+            return lacking
+        text = _first_words(own or error, secrets_in(self._shop.settings))
+        return PipelineError(f'source "{self.name}" failed: {text}')
+
+    def _given_up(self, reason: EddylineError) -> EddylineError:
+        if self.attempts == 1:
+            return reason
+        return PipelineError(
+            f'source "{self.name}" failed {self.attempts} times in a row, the last time: {reason.message}',
+            hint=reason.hint or "start the pipeline again when that is mended: it goes on where it was",
+        )
+
+    def _pause(self, reason: EddylineError) -> None:
+        pause = PAUSES.pause(self.attempts, random.random())
+        event(
+            log,
+            f"source {self.name} failed, it is started again in {pause:.1f} s: {reason.message}",
+            level=logging.WARNING,
+            source=self.name,
+            attempt=self.attempts,
+        )
+        self.state = "waiting"
+        self._stopping.wait(pause)
+
+
+def _first_words(error: BaseException, secrets: list[Secret]) -> str:
+    """A message of Spark's in short; what looks like a bug of ours keeps its name."""
+    text = in_words(error, secrets=secrets)
+    return f"{type(error).__name__}: {text}" if isinstance(error, BUGS) else text

@@ -1,0 +1,112 @@
+"""What every sink is, and what its failures are called."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+import pyarrow as pa
+
+from eddyline.errors import DeliveryError, EddylineError, FullDiskError
+from eddyline.runtime.spark.failures import in_words
+from eddyline.runtime.spark.pipeline.secrets import secrets_in
+from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+EXACTLY_ONCE: Final = "exactly once"
+AT_LEAST_ONCE: Final = "at least once"
+
+Lists = Mapping[int, pa.Schema]
+"""SELECT lists of a sink's queries by the number that rows have in their column `projection`."""
+
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_FULL_WORDS: Final = ("No space left on device", "Disk quota exceeded")
+LONGEST: Final = 1000  # characters of somebody else's message
+
+
+class Sink(Protocol):
+    """Takes the results of one destination, batch by batch.
+
+    A sink holds its settings and nothing else until it is opened, so it can be pickled before.
+    """
+
+    name: str
+    guarantee: str
+
+    def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
+        """Refuse, by a `SinkError`, what would not work, and change nothing; without a pipeline, as for a new one."""
+
+    def open(self, pipeline: PipelineIdentity) -> None:
+        """Inspect, then take possession of the output."""
+
+    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+        """Take the rows of a batch; gives how many there were where the sink knows.
+
+        `lists` are for typed columns: the SELECT lists of all queries of this sink. `DeliveryError` where the batch
+        has to come again; `RowsRefusedError` where some rows will never be taken, and all others were.
+        """
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A result that a sink will never take."""
+
+    destination: str | None
+    query_id: str
+    query_revision: int
+    version: int
+    tuple_key: str | None
+    payload: str | None
+    reason: str
+
+
+class RowsRefusedError(EddylineError):
+    """All rows of a batch were delivered but these, which belong into the dead letters; trying again is of no use."""
+
+    def __init__(self, message: str, refused: tuple[Refused, ...], delivered: int) -> None:
+        super().__init__(message)
+        self.refused = refused
+        self.delivered = delivered
+
+
+@contextmanager
+def delivering(settings: SinkSettings, batch: Batch) -> Iterator[None]:
+    """Whatever fails inside is a `DeliveryError` that names sink and batch and shows no secret."""
+    try:
+        yield
+    except (DeliveryError, RowsRefusedError):
+        raise
+    except Exception as error:
+        raise failure(settings, batch, error) from None
+
+
+def failure(settings: SinkSettings, batch: Batch, error: BaseException) -> DeliveryError:
+    """What a failed delivery is called: a full disk is told apart, secrets are taken out."""
+    if is_full(error):
+        return FullDiskError(
+            f'there is no room left for {batch} in sink "{settings.name}"'
+            + (f" ({settings.path})" if settings.path else ""),
+            hint="nothing of the batch counts yet; make room, and it is delivered again",
+        )
+    words = in_words(error, LONGEST, secrets_in(settings))
+    return DeliveryError(f'sink "{settings.name}" did not take {batch}: {words}')
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether an error, or what caused it, says that a disk is full."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return True
+        if any(words in str(error) for words in _FULL_WORDS):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

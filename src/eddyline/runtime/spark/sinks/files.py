@@ -1,0 +1,161 @@
+"""Folders of files: each batch is there whole or not at all, and once, whatever is killed when.
+
+    out/_eddyline.json                              who owns the folder
+    out/_columns.json                               typed columns or text
+    out/_staging/<source>/                          where Spark writes; readers do not look there
+    out/source=<source>/batch=<id>/[date=<date>/][query=<id>/]part-...
+
+Spark writes a batch into `_staging`; one rename puts it in its place. A batch that is there already is left as it is:
+a replayed batch has the same rows, so it is the same. Where renaming is not one step, a record says what is whole.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from eddyline.errors import DeliveryError, SinkError
+from eddyline.runtime.spark.pipeline.secrets import revealed_all
+from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.sinks.base import EXACTLY_ONCE, Lists, delivering
+from eddyline.runtime.spark.sinks.columns import settle
+from eddyline.runtime.spark.sinks.owner import check_owner, take_possession
+from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, with_parts
+from eddyline.runtime.spark.sinks.storage import Storage, storage_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FORMATS: Final = frozenset({"parquet", "json", "csv", "orc", "avro"})
+STAGING: Final = "_staging"
+KEPT: Final = ("query_id", "query_revision", "version", "tuple_key", "event_time")
+FOLDERS: Final = ("source", "batch")  # columns that readers get from the names of folders
+
+_MOMENTS: Final = {"timestampFormat": TIMESTAMPS, "timestampNTZFormat": WALL_CLOCKS, "timeZone": "UTC"}
+DEFAULTS: Final[dict[str, dict[str, str]]] = {
+    "json": {**_MOMENTS, "ignoreNullFields": "false"},
+    "csv": {
+        **_MOMENTS,
+        "header": "true",
+        "escape": '"',  # as everybody but Spark writes quotes inside of quotes
+        "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false",
+    },
+}
+
+
+class FileSink:
+    """A folder of files of one format."""
+
+    guarantee = EXACTLY_ONCE
+
+    def __init__(self, settings: SinkSettings, folder: Path) -> None:
+        self.name = settings.name
+        self._settings = settings
+        self._folder = folder
+        self._opened: Storage | None = None
+
+    def _storage(self) -> Storage:
+        if not self._settings.path:
+            raise SinkError(
+                f'sink "{self.name}" of format {self._settings.format} has no path', hint='path = "out"'
+            )
+        return storage_of(self._settings.path, self._folder)
+
+    def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
+        """Refuse a folder of another pipeline, of another layout, or with content that nobody owns."""
+        check_owner(self._storage(), self._settings, pipeline)
+
+    def open(self, pipeline: PipelineIdentity) -> None:
+        """Make the folder ours."""
+        storage = self._storage()
+        try:
+            take_possession(storage, self._settings, pipeline)
+        except OSError as error:
+            raise SinkError(
+                f'the folder {storage.address} of sink "{self.name}" cannot be written: {error.strerror or error}'
+            ) from None
+        self._opened = storage
+
+    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+        """Write a batch, if it is not there yet; gives its rows where the format tells."""
+        storage = self._opened
+        assert storage is not None, "a sink is opened before it gets rows"
+        place, staged = batch_folder(batch), f"{STAGING}/{source_folder(batch.source)}"
+        with delivering(self._settings, batch):
+            if storage.is_committed(place):
+                return None
+            storage.remove(staged)  # what a killed attempt left
+            try:
+                self._write(rows, batch, lists, storage, f"{staged}/{batch.batch_id}")
+            except Exception:
+                with suppress(OSError):
+                    storage.remove(staged)  # on a full disk every byte counts
+                raise
+            written = storage.files(f"{staged}/{batch.batch_id}")
+            count = _count(written or []) if self._settings.format == "parquet" else None
+            if count == 0 or not any(size for _, size in written or []):
+                self._check_empty(rows, written is not None)
+                storage.remove(staged)
+                return 0
+            storage.commit(f"{staged}/{batch.batch_id}", place)
+            return count
+
+    def _check_empty(self, rows: DataFrame, is_there: bool) -> None:
+        """Nothing was written: that is right only where there are no rows."""
+        if not is_there or not rows.isEmpty():
+            raise DeliveryError(
+                f'what Spark wrote for sink "{self.name}" is not found in {self._settings.path}',
+                hint="the folder must be one that this process and Spark's workers share, "
+                "and a name that is not plain ASCII needs a UTF-8 locale in Java",
+            )
+
+    def _write(self, rows: DataFrame, batch: Batch, lists: Lists | None, storage: Storage, to: str) -> None:
+        shaped = columns(
+            rows, settle(storage, self._settings, lists), KEPT, (*FOLDERS, *self._settings.partition_by)
+        )
+        shaped = with_parts(shaped, self._settings.partition_by, batch.at)
+        options = {**DEFAULTS.get(self._settings.format, {}), **revealed_all(self._settings.options)}
+        writer = shaped.write.format(self._settings.format).options(**options)
+        writer.partitionBy(*self._settings.partition_by).mode("overwrite").save(f"{storage.address}/{to}")
+
+    def close(self) -> None:
+        """Nothing is held open."""
+        self._opened = None
+
+
+def _count(files: list[tuple[str, int]]) -> int | None:
+    """The rows of Parquet files, which their ends tell; None where this machine cannot read them."""
+    from pyarrow import parquet
+
+    try:
+        return sum(int(parquet.read_metadata(path).num_rows) for path, _ in files)
+    except OSError:
+        return None
+
+
+def batch_folder(batch: Batch) -> str:
+    """The folder of a batch.
+
+    >>> from datetime import UTC, datetime
+    >>> batch_folder(Batch("1f", "market", "quotes", 7, 3, datetime.now(UTC)))
+    'source=quotes/batch=7'
+    """
+    return f"{source_folder(batch.source)}/batch={batch.batch_id}"
+
+
+def source_folder(source: str) -> str:
+    """The folder of a source: a name that a reader would take for a number is escaped, so that it stays a text.
+
+    >>> source_folder("quotes"), source_folder("007"), source_folder("a b")
+    ('source=quotes', 'source=%3007', 'source=a%20b')
+    """
+    name = quote(source, safe="")
+    try:
+        float(source.rstrip("dDfF"))  # Java reads 1d as a number
+    except ValueError:
+        return f"source={name}"
+    return f"source=%{ord(source[0]):02X}{name[1:]}"

@@ -1,0 +1,92 @@
+"""The columns in which results leave: those of ours first, then what was selected, as JSON text or as columns."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from eddyline.delivery.json_text import unique
+from eddyline.runtime.spark.schemas import quoted
+from eddyline.runtime.spark.sinks.typed import TypedList
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+OURS: Final = ("query_id", "query_revision", "version", "source", "batch_id", "tuple_key", "event_time")
+TIMESTAMPS: Final = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"  # Spark's own form stops at milliseconds
+WALL_CLOCKS: Final = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+SHORT: Final = 32  # characters of a long id, and of its hash, in the name of a folder
+_REPORT: Final = "__eddyline_unread"
+
+
+def columns(
+    rows: DataFrame, typed: TypedList | None, ours: tuple[str, ...] = OURS, beside: tuple[str, ...] = ()
+) -> DataFrame:
+    """Results with `ours`, the selected columns if they are typed, and `payload`; `beside` are names taken already.
+
+    A row of another SELECT list than the typed one has NULL in its columns, and its payload; where a row is of that
+    list, its payload is left out if the columns are to stand in its place.
+    """
+    from pyspark.sql import functions as f
+
+    if typed is None:
+        return rows.select(*ours, "payload")
+    fits = f.col("projection").isin(*typed.numbers) if typed.numbers else f.lit(False)
+    read = rows.withColumn("__eddyline_fits", fits).withColumn(
+        "__eddyline_row",
+        f.when(
+            f.col("__eddyline_fits"),
+            f.from_json(
+                "payload",
+                typed.ddl + f", {quoted(_REPORT)} string",
+                {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _REPORT},
+            ),
+        ),
+    )
+    row = f.col("__eddyline_row")
+    unread = row.getField(_REPORT).isNotNull()
+    names = selected_names(typed, (*ours, *beside, "payload"))
+    selected = [
+        f.when(unread, None).otherwise(row.getField(name)).alias(to)
+        for name, to in zip(typed.names, names, strict=True)
+    ]
+    payload = f.when(~f.col("__eddyline_fits") | unread, f.col("payload")).alias("payload")
+    return read.select(*ours, *selected, "payload" if typed.beside_payload else payload)
+
+
+def selected_names(typed: TypedList, taken: tuple[str, ...]) -> list[str]:
+    """Names of selected columns beside others: one that is taken gets a number."""
+    return unique([*taken, *typed.names])[len(taken) :]
+
+
+def with_parts(shaped: DataFrame, parts: tuple[str, ...], at: datetime) -> DataFrame:
+    """Results with the columns by which files are laid out; `at` stands in for a time that a row does not have."""
+    from pyspark.sql import functions as f
+
+    found = {"date": lambda: f.to_date(f.coalesce(f.col("event_time"), f.lit(at))), "query": folder_of_query}
+    for part in parts:
+        shaped = shaped.withColumn(part, found[part]())
+    return shaped
+
+
+def folder_of_query() -> Column:
+    """A query's id as a folder can be called: escaped where it is not ASCII, cut with a hash where it is long.
+
+    Without a UTF-8 locale Java writes every other letter as a question mark, and folders of two queries become one.
+    """
+    from pyspark.sql import functions as f
+
+    id = f.col("query_id")
+    plain = f.when(id.rlike(r"^[\x20-\x7e]*$"), id).otherwise(f.url_encode(id))
+    short = f.concat(f.substring(plain, 1, SHORT), f.lit("-"), f.substring(f.sha2(id, 256), 1, SHORT))
+    return f.when(f.length(plain) > 2 * SHORT, short).otherwise(plain)
+
+
+def as_json() -> Column:
+    """A whole result as the text of one JSON object, the payload in it as an object too."""
+    from pyspark.sql import functions as f
+
+    options = {"ignoreNullFields": "false", "timestampFormat": TIMESTAMPS, "timeZone": "UTC"}
+    lead = f.to_json(f.struct(*OURS), options)  # ends with a quoted time or null, so with one brace
+    payload = f.coalesce(f.col("payload"), f.lit("null"))
+    return f.concat(f.rtrim(lead, f.lit("}")), f.lit(',"payload":'), payload, f.lit("}"))

@@ -1,0 +1,243 @@
+"""Files of outputs, on this machine's file systems and on whatever else fsspec opens."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Final, Protocol
+from uuid import uuid4
+
+from eddyline.errors import SinkError
+from eddyline.runtime.spark.remote_folders import local_path
+
+COMMITS: Final = "_commits"
+FEW: Final = (
+    200  # files that are flushed one by one; of more all that the machine has to write is flushed at once
+)
+
+
+class Storage(Protocol):
+    """A folder of an output; names are relative to it, with slashes."""
+
+    address: str
+    """What Spark calls the folder."""
+
+    def names(self) -> list[str]:
+        """What is in the folder itself; nothing where it does not exist."""
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file, None where there is none."""
+
+    def write(self, name: str, content: bytes, *, new: bool = False) -> bool:
+        """Write a whole file; with `new` only if there is none, and gives whether it did."""
+
+    def is_committed(self, name: str) -> bool:
+        """Whether a folder was put in its place as a whole."""
+
+    def commit(self, staged: str, name: str) -> None:
+        """Put a staged folder in its place as a whole, so that it stays there even if the machine fails."""
+
+    def remove(self, name: str) -> None:
+        """Remove a folder with all that is in it, if there is one."""
+
+    def files(self, name: str) -> list[tuple[str, int]] | None:
+        """The visible files below a folder, with their sizes; None where there is no such folder."""
+
+
+def storage_of(path: str, folder: Path) -> Storage:
+    """The storage of a path, relative to `folder`; of a file: URL; or of another address, by fsspec."""
+    here = local_path(path)
+    return RemoteStorage(path) if here is None else LocalStorage((folder / here).absolute())
+
+
+def spark_address(path: Path) -> str:
+    """What Spark calls a path: a plain one would lead to another system where Spark has one by default.
+
+    Unlike in other URLs nothing is escaped: Hadoop takes the text as it is.
+
+    >>> spark_address(Path("/shared/my results"))
+    'file:///shared/my results'
+    """
+    return f"file://{path}"
+
+
+class LocalStorage:
+    """A folder that the operating system reaches: a rename puts a batch in its place, whole or not at all."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.address = spark_address(root)
+
+    def names(self) -> list[str]:
+        """What is in the folder itself."""
+        try:
+            return sorted(path.name for path in self.root.iterdir())
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise SinkError(f"the folder {self.root} cannot be read: {error.strerror}") from None
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file, None where there is none."""
+        try:
+            return (self.root / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise SinkError(f"the file {self.root / name} cannot be read: {error.strerror}") from None
+
+    def write(self, name: str, content: bytes, *, new: bool = False) -> bool:
+        """Write a whole file, flushed to the disk before it has its name."""
+        target = self.root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = target.with_name(f".{target.name}.{uuid4().hex}.draft")
+        try:
+            with draft.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            if new:
+                os.link(draft, target)  # unlike a rename this fails where a file is there already
+            else:
+                draft.replace(target)
+        except FileExistsError:
+            return False
+        finally:
+            draft.unlink(missing_ok=True)
+        _flush(target.parent)
+        return True
+
+    def is_committed(self, name: str) -> bool:
+        """Whether a folder is there: it comes by one rename, so it is whole."""
+        return (self.root / name).is_dir()
+
+    def commit(self, staged: str, name: str) -> None:
+        """Flush all files, then rename the folder."""
+        target = self.root / name
+        flush_all(self.root / staged)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (self.root / staged).rename(target)
+        _flush(target.parent)
+        _flush(self.root)
+
+    def remove(self, name: str) -> None:
+        """Remove a folder with all that is in it, if there is one."""
+        try:
+            shutil.rmtree(self.root / name)
+        except FileNotFoundError:
+            return
+
+    def files(self, name: str) -> list[tuple[str, int]] | None:
+        """The visible files below a folder, with their sizes; None where there is no such folder."""
+        if not (self.root / name).is_dir():
+            return None
+        found = []
+        for folder, _, files in os.walk(self.root / name):
+            visible = [Path(folder, file) for file in files if not file.startswith(("_", "."))]
+            found += [(str(path), path.stat().st_size) for path in visible]
+        return found
+
+
+def flush_all(folder: Path) -> None:
+    """Have a folder with all that is in it on the disk."""
+    found = [(Path(within), files) for within, _, files in os.walk(folder)]
+    if sum(len(files) for _, files in found) > FEW:
+        os.sync()
+        return
+    for within, files in found:
+        for file in files:
+            _flush(within / file)
+        _flush(within)
+
+
+def _flush(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class RemoteStorage:
+    """A folder behind fsspec, where moving many files is not one step: a record says which batches are whole.
+
+    `_commits/<folder>.json` is written last and names the files; readers go by the records.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address.rstrip("/")
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError as error:
+            raise SinkError(
+                f"the output {address} needs fsspec, which is not installed",
+                hint="pip install fsspec and what it needs for this address",
+            ) from error
+        files, root = url_to_fs(self.address)
+        self._files: Any = files
+        self._root = str(root)
+
+    def _at(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    def names(self) -> list[str]:
+        """What is in the folder itself."""
+        self._files.invalidate_cache()
+        if not self._files.exists(self._root):
+            return []
+        return sorted(
+            str(path).rstrip("/").rpartition("/")[2] for path in self._files.ls(self._root, detail=False)
+        )
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file, None where there is none."""
+        try:
+            return bytes(self._files.cat_file(self._at(name)))
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, content: bytes, *, new: bool = False) -> bool:
+        """Write a whole file; whether there was one is asked before, which two at the same moment can get past."""
+        if new and self._files.exists(self._at(name)):
+            return False
+        self._files.makedirs(self._at(name).rpartition("/")[0], exist_ok=True)
+        self._files.pipe_file(self._at(name), content)
+        return True
+
+    def is_committed(self, name: str) -> bool:
+        """Whether the record of a folder is there."""
+        return bool(self._files.exists(self._at(f"{COMMITS}/{name}.json")))
+
+    def commit(self, staged: str, name: str) -> None:
+        """Move the files of a folder, then write the record that names them."""
+        self.remove(name)  # what a failed attempt left
+        moved = []
+        self._files.invalidate_cache()
+        for path in sorted(self._files.find(self._at(staged))):
+            relative = str(path).removeprefix(self._at(staged)).lstrip("/")
+            target = self._at(f"{name}/{relative}")
+            self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._files.mv(path, target)
+            moved.append(f"{name}/{relative}")
+        self.write(f"{COMMITS}/{name}.json", json.dumps({"format": 1, "files": moved}).encode())
+
+    def remove(self, name: str) -> None:
+        """Remove a folder with all that is in it, if there is one."""
+        self._files.invalidate_cache()
+        if self._files.exists(self._at(name)):
+            self._files.rm(self._at(name), recursive=True)
+
+    def files(self, name: str) -> list[tuple[str, int]] | None:
+        """The visible files below a folder, with their sizes; None where there is no such folder."""
+        self._files.invalidate_cache()
+        if not self._files.exists(self._at(name)):
+            return None
+        found = self._files.find(self._at(name), detail=True)
+        return [
+            (path, int(about.get("size") or 0))
+            for path, about in found.items()
+            if not str(path).rpartition("/")[2].startswith(("_", "."))
+        ]

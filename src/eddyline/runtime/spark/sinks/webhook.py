@@ -1,0 +1,223 @@
+"""Results posted to web addresses as JSON documents, from the process in which batches are made.
+
+    {"pipeline": ..., "sink": ..., "source": ..., "batch": 7, "version": 3, "chunk": 0,
+     "results": [{"query_id": ..., "query_revision": ..., ..., "payload": {...}}, ...]}
+
+The rows of a batch are put in order, so that a batch that comes again is cut into the same documents; each has the
+header `Idempotency-Key: <pipeline>/<sink>/<source>/<batch>/<chunk>`, by which a receiver can leave out what it has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from eddyline.delivery.addresses import Address, AddressError, Allowed, read_address
+from eddyline.delivery.retry import Patience, TryAgainError
+from eddyline.delivery.webhook import NotTakenError, Poster
+from eddyline.errors import DeliveryError, SinkError
+from eddyline.runtime.spark.pipeline.secrets import Secret, Value, revealed, scrubbed, secrets_in
+from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.sinks.base import AT_LEAST_ONCE, Lists, Refused, RowsRefusedError, delivering
+from eddyline.runtime.spark.sinks.shape import as_json
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+HEADER: Final = "header."  # options of this form are headers
+NUMBERS: Final = {"timeout": 10.0, "attempts": 5.0, "rows": 500.0, "bytes": 1_000_000.0}
+KEPT: Final = ("destination", "query_id", "query_revision", "version", "tuple_key", "payload")
+ORDER: Final = ("destination", "query_number", "tuple_key", "payload")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Rows of one destination that are sent together."""
+
+    number: int
+    destination: str | None
+    rows: tuple[Any, ...]
+
+
+class WebhookSink:
+    """Posts to the address of its settings, or to that which a query names where the settings allow it."""
+
+    guarantee = AT_LEAST_ONCE
+
+    def __init__(self, settings: SinkSettings, poster: Poster | None = None) -> None:
+        self.name = settings.name
+        self._settings = settings
+        self._given = poster  # tests bring one that does not sleep
+        self._answered: dict[
+            str, tuple[int, dict[int, str | None]]
+        ] = {}  # by source: batch, answers by chunk
+
+    def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
+        """Refuse addresses, prefixes, headers and options that cannot be used."""
+        allowed_of(self._settings)
+        if self._settings.url is not None:
+            self._address(None)
+        elif not self._settings.allow:
+            raise SinkError(
+                f'sink "{self.name}" goes nowhere',
+                hint='url = "https://...", or allow = ["https://host/path"]',
+            )
+        self._poster().close()
+        known = [*NUMBERS, "first_pause"]
+        for name in self._settings.options:
+            if name not in known and not name.startswith(HEADER):
+                raise SinkError(
+                    f'sink "{self.name}" has an option "{name}", which webhooks do not have',
+                    hint=f"allowed: {', '.join(known)}, and headers as {HEADER}Name",
+                )
+
+    def open(self, pipeline: PipelineIdentity) -> None:
+        """Inspect; connections are made when there are rows."""
+        self.inspect(pipeline)
+
+    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+        """Post a batch, document by document; what the receiver refuses for good is told at the end."""
+        poster = self._given or self._poster()
+        delivered, refused = 0, list[Refused]()
+        answered = self._answers(batch)
+        try:
+            with delivering(self._settings, batch):
+                ordered = rows.withColumn("__eddyline_json", as_json()).orderBy(*ORDER)
+                for chunk in self._chunks(ordered.select(*KEPT, "__eddyline_json").toLocalIterator()):
+                    if chunk.number not in answered:
+                        answered[chunk.number] = self._post(poster, chunk, batch)
+                    reason = answered[chunk.number]
+                    if reason is None:
+                        delivered += len(chunk.rows)
+                    else:
+                        refused += [_refused(row, reason) for row in chunk.rows]
+        finally:
+            poster.close()
+        if refused:
+            raise RowsRefusedError(
+                f'sink "{self.name}" refused {len(refused)} results of {batch}: {refused[0].reason}',
+                tuple(refused),
+                delivered,
+            )
+        return delivered
+
+    def _answers(self, batch: Batch) -> dict[int, str | None]:
+        """What came of the documents of a batch so far: an attempt after a failure goes on where that one ended."""
+        known = self._answered.get(batch.source)
+        if known is None or known[0] != batch.batch_id:
+            known = self._answered[batch.source] = (batch.batch_id, {})
+        return known[1]
+
+    def _post(self, poster: Poster, chunk: Chunk, batch: Batch) -> str | None:
+        """Send a document; the reason where it will never be taken."""
+        key = f"{batch.pipeline}/{self.name}/{batch.source}/{batch.batch_id}/{chunk.number}"
+        try:
+            poster.post(self._address(chunk.destination), document(self.name, chunk, batch), key)
+            return None
+        except (NotTakenError, AddressError) as error:
+            return self._scrubbed(str(error))
+        except TryAgainError as error:
+            raise DeliveryError(
+                f'sink "{self.name}" did not take {batch}: {self._scrubbed(error.reason)}',
+                hint="the batch is delivered again; receivers know by Idempotency-Key what they have already",
+            ) from None
+
+    def _scrubbed(self, text: str) -> str:
+        return scrubbed(text, secrets_in(self._settings))
+
+    def _address(self, destination: str | None) -> Address:
+        """Where rows of a destination go: checked here again, whoever routed them."""
+        if destination is None or destination == self.name or "://" not in destination:
+            if self._settings.url is None:
+                raise AddressError(f'the sink "{self.name}" has no address of its own')
+            try:
+                return read_address(revealed(self._settings.url))
+            except AddressError as error:
+                raise SinkError(f'the address of sink "{self.name}" is not accepted: {error}') from None
+        address = read_address(destination)
+        if not allowed_of(self._settings).covers(address):
+            raise AddressError(f"no webhook is allowed to go to this address at {address.place}")
+        return address
+
+    def _poster(self) -> Poster:
+        headers = {
+            name.removeprefix(HEADER): revealed(value)
+            for name, value in self._settings.options.items()
+            if name.startswith(HEADER)
+        }
+        first = _number(self._settings.options, "first_pause", Patience().first, self.name)
+        patience = Patience(attempts=int(self._option("attempts")), first=first)
+        try:
+            return Poster(
+                headers, self._option("timeout"), patience, quotes_answers=not secrets_in(self._settings)
+            )
+        except ValueError as error:
+            raise SinkError(f'sink "{self.name}": {error}') from None
+
+    def _option(self, name: str) -> float:
+        return _number(self._settings.options, name, NUMBERS[name], self.name)
+
+    def _chunks(self, rows: Iterable[Any]) -> Iterator[Chunk]:
+        return cut(rows, int(self._option("rows")), int(self._option("bytes")))
+
+    def close(self) -> None:
+        """Nothing is held open between batches."""
+
+
+def allowed_of(settings: SinkSettings) -> Allowed:
+    """The addresses that queries may name as their destination and that this sink takes."""
+    try:
+        return Allowed.read(settings.allow)
+    except AddressError as error:
+        raise SinkError(
+            f'sink "{settings.name}" allows an address that is not accepted: {error}',
+            hint='prefixes with scheme and host: allow = ["https://hooks.example.com/alerts"]',
+        ) from None
+
+
+def cut(rows: Iterable[Any], most: int, size: int) -> Iterator[Chunk]:
+    """Rows in pieces of one destination each, bounded in number and in bytes; the last field is a row's JSON."""
+    held: list[Any] = []
+    number = bytes_held = 0
+    for row in rows:
+        length = len(row[-1].encode())
+        if held and (row[0] != held[0][0] or len(held) >= most or bytes_held + length > size):
+            yield Chunk(number, held[0][0], tuple(held))
+            held, bytes_held, number = [], 0, number + 1
+        held.append(row)
+        bytes_held += length
+    if held:
+        yield Chunk(number, held[0][0], tuple(held))
+
+
+def document(sink: str, chunk: Chunk, batch: Batch) -> bytes:
+    """What is sent for a piece."""
+    lead = {
+        "pipeline": batch.pipeline,
+        "sink": sink,
+        "source": batch.source,
+        "batch": batch.batch_id,
+        "version": batch.version,
+        "chunk": chunk.number,
+    }
+    results = ",".join(row[-1] for row in chunk.rows)
+    return f'{json.dumps(lead)[:-1]}, "results": [{results}]}}'.encode()
+
+
+def _refused(row: Any, reason: str) -> Refused:
+    return Refused(reason=reason, **{name: row[name] for name in KEPT})
+
+
+def _number(options: Mapping[str, Value], name: str, otherwise: float, sink: str) -> float:
+    given = options.get(name)
+    try:
+        number = otherwise if given is None else float(revealed(given))
+    except ValueError:
+        number = 0.0
+    if number <= 0:
+        shown = "***" if isinstance(given, Secret) else given
+        raise SinkError(f'the option "{name}" of sink "{sink}" is {shown}, which is not a number above zero')
+    return number

@@ -1,0 +1,17 @@
+"""What a running pipeline keeps on disk: whose folder it is, compiled versions, which version serves which batch."""
+
+from eddyline.runtime.spark.versions.deliverables import Deliverables, open_deliverables
+from eddyline.runtime.spark.versions.log import Pin, Served, VersionLog
+from eddyline.runtime.spark.versions.state import Running, StateFolder
+from eddyline.runtime.spark.versions.versions import Versions
+
+__all__ = [
+    "Deliverables",
+    "Pin",
+    "Running",
+    "Served",
+    "StateFolder",
+    "VersionLog",
+    "Versions",
+    "open_deliverables",
+]

@@ -1,0 +1,134 @@
+"""The compiled versions in a folder: saved, found, opened, and deleted when nobody needs them.
+
+A version's folder is called by the registry's number, `7`; where the same version had to be compiled again, because the
+first was damaged or the time zone is another now, `7.1` and so on: the highest one holds.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from eddyline.errors import FileError
+from eddyline.execute.segment import SegmentExecutor
+from eddyline.queryset import QuerySet, open_set
+from eddyline.queryset.durable import flush_folder, make_folder
+from eddyline.queryset.shared import MANIFEST, check_page, files_of, open_page, read_manifest, sweep
+from eddyline.runtime.spark.versions.compiled import SETTINGS, Compiled, Recipe
+from eddyline.runtime.spark.versions.deliverables import Deliverables, named
+from eddyline.runtime.spark.versions.lexicon import Lexicon, read_texts
+from eddyline.runtime.spark.versions.table import Lists, Table
+
+
+class SavedVersions:
+    """Versions on disk. One process writes; any number may read what is complete."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._pages = root / "pages"
+        self._versions = root / "versions"
+        self._swept = False  # what an earlier process may have left when it was killed
+
+    def newest(self) -> int | None:
+        """The highest version that is there."""
+        return max((version for version, _ in self._builds()), default=None)
+
+    def path(self, version: int) -> Path | None:
+        """The folder of a version; None if it is not there."""
+        builds = [build for found, build in self._builds() if found == version]
+        return self._versions / _name(version, max(builds)) if builds else None
+
+    def save(self, compiled: Compiled, recipe: Recipe) -> Compiled:
+        """Write what is new in a version; gives it back as one that knows where it lies."""
+        make_folder(self._pages)
+        table, notes = compiled.table.save(self._pages)
+        build = 1 + max((b for version, b in self._builds() if version == compiled.version), default=-1)
+        said = {
+            "registry": {"version": compiled.version, "stamp": compiled.stamp},
+            "resolver": recipe.key,
+            "problems": dict(compiled.problems),
+            **notes,
+        }
+        compiled.queries.save_shared(self.root, _name(compiled.version, build), notes=said)
+        return replace(compiled, table=table)
+
+    def load(self, version: int, recipe: Recipe) -> Compiled:
+        """A version that is there, checked; queries that are added to it are compiled by the recipe."""
+        folder = self.path(version)
+        if folder is None:
+            raise FileError(f"there is no compiled version {version} in {self.root}")
+        self._check_pages(folder)
+        queries = QuerySet.load(folder, settings=SETTINGS, resolver=recipe.resolver)
+        notes: dict[str, Any] = read_manifest(folder)["notes"]
+        lists = Lists(self._lexicon(notes["destinations"]), self._lexicon(notes["projections"]))
+        table = Table.restored(Deliverables(folder), lists, named(notes["table"]))
+        return Compiled(version, notes["registry"]["stamp"], queries, table, notes["problems"])
+
+    def check(self, folder: Path) -> None:
+        """Refuse a version of which something is missing or damaged."""
+        self._check_pages(folder)
+        open_set(folder)
+
+    def _check_pages(self, folder: Path) -> None:
+        notes = read_manifest(folder)["notes"]
+        for page in named([*notes["table"], *notes["destinations"], *notes["projections"]]):
+            check_page(self._pages, page)
+
+    def fits(self, version: int, recipe: Recipe) -> bool:
+        """Whether a version was compiled by the same recipe."""
+        folder = self.path(version)
+        if folder is None:
+            return False
+        manifest = read_manifest(folder)
+        return bool(manifest["time_zone"] == recipe.time_zone and manifest["notes"]["resolver"] == recipe.key)
+
+    def stamp(self, version: int) -> str | None:
+        """What tells a version from one of the same number in another registry."""
+        folder = self.path(version)
+        try:
+            return None if folder is None else str(read_manifest(folder)["notes"]["registry"]["stamp"])
+        except FileError:  # it is made again, and then it has one
+            return None
+
+    def forget(self, before: int, keep: Collection[int], used: Iterable[SegmentExecutor]) -> list[int]:
+        """Delete versions below a number but for some, and what none of the others needs; gives their numbers."""
+        builds = sorted(self._builds())
+        newest = dict(builds)  # the highest compilation of each
+        gone = [version for version in newest if version < before and version not in keep]
+        stay = {_name(version, build) for version, build in newest.items() if version not in gone}
+        strays = [folder for folder in self._folders() if folder.name not in stay]
+        if self._swept and not strays:
+            return []
+        for folder in strays:
+            (folder / MANIFEST).unlink(missing_ok=True)  # first: from here on the version is none
+            flush_folder(folder)
+            shutil.rmtree(folder)
+        needed = {file for name in stay for file in files_of(self._versions / name)}
+        needed |= {f"segments/{executor.places.get(str(self.root))}" for executor in used}
+        sweep(self.root, needed)
+        self._swept = True
+        return gone
+
+    def _lexicon(self, pages: Any) -> Lexicon:
+        opened = [open_page(self._pages / page.name) for page in named(pages)]
+        return Lexicon(read_texts(opened), named(pages))
+
+    def _builds(self) -> list[tuple[int, int]]:
+        """The versions that are complete, with the numbers of their compilations."""
+        return [_numbers(folder.name) for folder in self._folders() if (folder / MANIFEST).exists()]
+
+    def _folders(self) -> list[Path]:
+        found = self._versions.iterdir() if self._versions.is_dir() else ()
+        return [folder for folder in found if folder.name.partition(".")[0].isdigit()]
+
+
+def _name(version: int, build: int) -> str:
+    return f"{version}.{build}" if build else str(version)
+
+
+def _numbers(name: str) -> tuple[int, int]:
+    version, _, build = name.partition(".")
+    return int(version), int(build or 0)

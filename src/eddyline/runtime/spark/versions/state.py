@@ -1,0 +1,256 @@
+"""The folder in which a pipeline keeps its state: whose it is, that nobody else runs it, and what lies where.
+
+state/
+    eddyline.json       format, the pipeline's id and name, its sources
+    lock                held as long as the pipeline runs
+    spark/<source>/     Spark's own checkpoint
+    batches/<source>/   which version serves which batch (`VersionLog`)
+    sets/               compiled versions (`Versions`)
+    metrics.jsonl
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+from uuid import uuid4
+
+from eddyline.errors import FileError
+from eddyline.queryset.durable import make_folder, write_whole
+from eddyline.runtime.spark.versions.log import VersionLog
+
+FORMAT: Final = 1
+IDENTITY: Final = "eddyline.json"
+LOCK: Final = "lock"
+_STRAYS: Final = {LOCK, IDENTITY + ".draft"}  # what may stand in a folder whose identity was not written yet
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The process that runs a pipeline, as far as it is known."""
+
+    pid: int | None = None
+    host: str | None = None
+    since: str | None = None
+
+    def __str__(self) -> str:
+        if self.pid is None:
+            return "another process"
+        return f"process {self.pid} on {self.host}"
+
+
+@dataclass(frozen=True, slots=True)
+class StateFolder:
+    """A pipeline's folder, which may be opened many times; one process at a time holds its lock.
+
+    >>> import tempfile
+    >>> place = tempfile.TemporaryDirectory()
+    >>> state = StateFolder.open(Path(place.name) / "state", name="market", sources=["quotes"])
+    >>> with state.lock():
+    ...     StateFolder.is_running(state.path) is not None
+    True
+    >>> place.cleanup()
+    """
+
+    path: Path
+    id: str
+    name: str
+    sources: tuple[str, ...]
+
+    @staticmethod
+    def open(path: str | Path, *, name: str, sources: Iterable[str]) -> StateFolder:
+        """Open a pipeline's folder, made if it is not there; one of something else is refused. Does not lock it."""
+        path, sources = Path(path).absolute(), tuple(sources)
+        try:
+            make_folder(path)
+            identity = _read_identity(path)
+            if identity is None:
+                _refuse_strangers(path)
+                identity = {"format": FORMAT, "pipeline": uuid4().hex, "name": name, "sources": sources}
+                identity["made"] = datetime.now(UTC).isoformat()
+                _write_identity(path, identity)
+            _refuse_others(path, identity, name)
+            known = tuple(identity["sources"])
+            if not set(sources) <= set(known):
+                known = (*known, *(source for source in sources if source not in known))
+                _write_identity(path, {**identity, "sources": known})
+        except OSError as error:
+            raise FileError(f"{path} cannot hold the state of a pipeline: {error}") from error
+        return StateFolder(path, identity["pipeline"], name, known)
+
+    @staticmethod
+    def find(path: str | Path) -> StateFolder:
+        """A pipeline's folder that exists, whatever the pipeline is called; nothing is made."""
+        path = Path(path).absolute()
+        identity = _read_identity(path)
+        if identity is None:
+            raise FileError(
+                f"{path} is not the state of a pipeline", hint="name the checkpoint of a pipeline"
+            )
+        _refuse_others(path, identity, identity.get("name", ""))
+        return StateFolder(path, identity["pipeline"], identity["name"], tuple(identity["sources"]))
+
+    @staticmethod
+    def is_running(path: str | Path) -> Running | None:
+        """Who runs the pipeline of a folder; None if nobody does."""
+        try:
+            handle = os.open(Path(path) / LOCK, os.O_RDWR)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise FileError(f"{path} cannot be looked at: {error}") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return None
+        except BlockingIOError:
+            return _holder(handle)
+        finally:
+            os.close(handle)
+
+    def lock(self) -> Lock:
+        """Hold the folder until the result is closed; refused while another process, or this one, holds it."""
+        return Lock(self.path)
+
+    @property
+    def sets(self) -> Path:
+        """Where compiled versions lie."""
+        return self.path / "sets"
+
+    @property
+    def batches(self) -> Path:
+        """Where it is written down which version serves which batch."""
+        return self.path / "batches"
+
+    @property
+    def metrics(self) -> Path:
+        """Where measurements are appended."""
+        return self.path / "metrics.jsonl"
+
+    def checkpoint(self, source: str) -> Path:
+        """Where Spark keeps its own checkpoint of a source."""
+        return self.path / "spark" / source
+
+    def refuse_lost_checkpoints(self) -> None:
+        """Refuse a source whose batches were served and of which Spark knows nothing any more.
+
+        Spark would count its batches from zero again, and these would be taken for the ones that were delivered.
+        """
+        for source in VersionLog(self.batches).sources():
+            last = VersionLog(self.batches).last(source)
+            offsets = self.checkpoint(source) / "offsets"
+            known = offsets.is_dir() and any(path.name.isdigit() for path in offsets.iterdir())
+            if last is not None and not known:
+                raise FileError(
+                    f'{last.batch_id + 1} batches of source "{source}" were served, and {offsets.parent} is gone',
+                    hint="restore it from a copy, or give the pipeline a new checkpoint and a new place for results",
+                )
+
+
+class Lock:
+    """A lock on a folder, held by this process until it is closed or the process ends, however that is."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            handle = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise FileError(f"the state in {path} cannot be locked: {error}") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _sign(handle)
+        except BlockingIOError:
+            holder = _holder(handle)
+            os.close(handle)
+            raise FileError(
+                f"the state in {path} is used by {holder}",
+                hint="stop that pipeline first, or give this one a checkpoint of its own",
+            ) from None
+        except BaseException:
+            os.close(handle)
+            raise
+        self._handle: int | None = handle
+
+    def close(self) -> None:
+        """Let go."""
+        if self._handle is not None:
+            handle, self._handle = self._handle, None
+            with suppress(OSError):
+                os.truncate(handle, 0)
+            os.close(handle)
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _sign(handle: int) -> None:
+    """Say who holds the lock; that it is held does not depend on it."""
+    who = {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat()}
+    with suppress(OSError):
+        os.truncate(handle, 0)
+        os.pwrite(handle, json.dumps(who).encode(), 0)
+
+
+def _holder(handle: int) -> Running:
+    with suppress(OSError, ValueError):
+        found = json.loads(os.pread(handle, 4096, 0))
+        return Running(int(found["pid"]), str(found["host"]), str(found["since"]))
+    return Running()
+
+
+def _read_identity(path: Path) -> dict[str, Any] | None:
+    file = path / IDENTITY
+    try:
+        identity = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise FileError(f"{file} is damaged: {error}", hint=_DAMAGED) from error
+    if not isinstance(identity, dict) or not isinstance(identity.get("format"), int):
+        raise FileError(f"{file} is damaged: it does not say its format", hint=_DAMAGED)
+    return identity
+
+
+_DAMAGED: Final = "restore it from a copy, or give the pipeline a new checkpoint"
+_NEEDED: Final = {"pipeline": str, "name": str, "sources": list | tuple}
+
+
+def _refuse_others(path: Path, identity: dict[str, Any], name: str) -> None:
+    if identity["format"] != FORMAT:
+        raise FileError(
+            f"the state in {path} has format {identity['format']}, not {FORMAT}",
+            hint="use the version of eddyline that wrote it, or a new checkpoint",
+        )
+    for key, kind in _NEEDED.items():
+        if not isinstance(identity.get(key), kind):
+            raise FileError(f'{path / IDENTITY} is damaged: "{key}" is missing', hint=_DAMAGED)
+    if identity["name"] != name:
+        raise FileError(
+            f'the state in {path} is that of pipeline "{identity["name"]}", not of "{name}"',
+            hint="give every pipeline a checkpoint of its own",
+        )
+
+
+def _refuse_strangers(path: Path) -> None:
+    strangers = sorted(found.name for found in path.iterdir() if found.name not in _STRAYS)
+    if strangers:
+        raise FileError(
+            f'{path} is not empty and not the state of a pipeline: there is "{strangers[0]}"',
+            hint="name a new folder as checkpoint",
+        )
+
+
+def _write_identity(path: Path, identity: dict[str, Any]) -> None:
+    write_whole(path / IDENTITY, json.dumps(identity, indent=2).encode())

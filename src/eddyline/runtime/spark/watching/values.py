@@ -1,0 +1,84 @@
+"""What is told of a pipeline: one report a batch, as a value and as JSON; never anything secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+STAGES: Final = ("pin", "match", "deliver", "commit")  # the parts of a batch, in their order; "total" is all
+MOST_TOP: Final = 20  # queries named in a report
+MOST_PROBLEMS: Final = 20
+LONGEST_PROBLEM: Final = 500  # characters: a line of a report has a bounded length
+EPOCH: Final = datetime.fromtimestamp(0, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """One micro-batch of one source, after it was committed.
+
+    A match is a row that meets one query; a matched row is one that meets any. `at` is when the batch was given its
+    version. What a report holds is cut to a bounded length, so that one that goes wrong in a million ways is still a line.
+
+    >>> report = BatchReport(source="quotes", batch_id=3, version=2, queries=1_000, rows=20_000, matches=40)
+    >>> BatchReport.from_json(report.to_json()) == report
+    True
+    """
+
+    source: str
+    batch_id: int
+    version: int
+    queries: int
+    rows: int
+    matched_rows: int = 0
+    dropped_rows: int = 0  # dead letters
+    matches: int = 0
+    failures: int = 0  # operations that failed for a row and counted as NULL
+    delivered: Mapping[str, int] = field(default_factory=dict)  # rows by sink
+    seconds: Mapping[str, float] = field(default_factory=dict)  # by stage, and "total"
+    top: tuple[tuple[str, int], ...] = ()  # the busiest queries of the batch, with their matches
+    at: datetime = EPOCH
+    problems: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        cut = tuple(_short(problem) for problem in self.problems[:MOST_PROBLEMS])
+        object.__setattr__(self, "problems", cut)
+        object.__setattr__(self, "top", tuple((id, count) for id, count in self.top[:MOST_TOP]))
+
+    @property
+    def total(self) -> float:
+        """Seconds of the whole batch."""
+        return self.seconds.get("total", sum(self.seconds.values()))
+
+    def to_json(self) -> dict[str, Any]:
+        """As a document; `from_json` takes it back."""
+        return {
+            "at": self.at.astimezone(UTC).isoformat(),
+            "source": self.source,
+            "batch_id": self.batch_id,
+            "version": self.version,
+            "queries": self.queries,
+            "rows": self.rows,
+            "matched_rows": self.matched_rows,
+            "dropped_rows": self.dropped_rows,
+            "matches": self.matches,
+            "failures": self.failures,
+            "delivered": dict(self.delivered),
+            "seconds": {stage: round(value, 6) for stage, value in self.seconds.items()},
+            "top": [list(pair) for pair in self.top],
+            "problems": list(self.problems),
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> BatchReport:
+        """Fields of a later release are left out, those of an earlier one that are missing have their defaults."""
+        known = {name: found[name] for name in cls.__slots__ if name in found}
+        known["at"] = datetime.fromisoformat(known["at"])
+        known["top"] = tuple((id, count) for id, count in known.get("top", ()))
+        known["problems"] = tuple(known.get("problems", ()))
+        return cls(**known)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_PROBLEM else text[: LONGEST_PROBLEM - 3] + "..."

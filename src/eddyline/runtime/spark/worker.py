@@ -1,0 +1,104 @@
+"""What runs in Spark's Python workers: Arrow batches in, the queries of each row out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from eddyline.model.expression import Call
+from eddyline.model.matches import Matches
+from eddyline.runtime.spark.shipping import Shipment
+
+Ids = Literal["id", "number"]
+Counts = npt.NDArray[np.signedinteger[Any]]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a worker is asked for: the queries of a stream, over these columns, as `ids`, one row a match if exploded.
+
+    Behind the columns come the values of `externals`, which Spark has computed.
+    """
+
+    shipment: Shipment
+    stream: str
+    columns: tuple[str, ...]
+    ids: Ids
+    explode: bool
+    keep_unmatched: bool
+    externals: tuple[Call, ...] = ()
+
+
+def query_lists(work: Work, batches: Iterator[pa.Array | Sequence[pa.Array]]) -> Iterator[pa.Array]:
+    """For the columns of each batch (one comes alone) a list of queries for every row."""
+    queries = work.shipment.open()
+    for given in batches:
+        arrays = [given] if isinstance(given, pa.Array) else list(given)
+        found = queries.match(_named_columns(arrays, work), stream=work.stream, known=_known(arrays, work))
+        row, number = found.pair_arrays()
+        yield _lists(_row_counts(row, len(arrays[0])), _values(found, number, work.ids))
+
+
+def matching_rows(
+    work: Work, places: Sequence[int], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The rows of each batch that match, their queries behind the other columns; `places` are those of `work.columns`."""
+    queries = work.shipment.open()
+    for batch in batches:
+        arrays = [batch.column(place) for place in places]
+        found = queries.match(_named_columns(arrays, work), stream=work.stream, known=_known(arrays, work))
+        row, number = found.pair_arrays()
+        values = _values(found, number, work.ids)
+        if not work.explode:
+            counts = _row_counts(row, batch.num_rows)
+            row = np.arange(batch.num_rows) if work.keep_unmatched else np.flatnonzero(counts)
+            values = _lists(counts[row], values)
+        elif work.keep_unmatched:
+            row, values = _with_unmatched(row, values, batch.num_rows)
+        yield _beside(batch, row, values)
+
+
+def _row_counts(row: Counts, rows: int) -> Counts:
+    """How many pairs each row has; `row` ascends, and where pairs are many it is not read through."""
+    if len(row) < 4 * rows:
+        return np.bincount(row, minlength=rows)
+    return np.diff(np.searchsorted(row, np.arange(rows + 1, dtype=row.dtype)))
+
+
+def _named_columns(arrays: list[pa.Array], work: Work) -> pa.RecordBatch:
+    """The arrays as the stream's columns; others stay, without a name, to say how many rows there are."""
+    rest = len(arrays) - len(work.columns)
+    return pa.RecordBatch.from_arrays(arrays, names=[*work.columns, *[""] * rest])
+
+
+def _known(arrays: list[pa.Array], work: Work) -> dict[Call, pa.Array]:
+    return dict(zip(work.externals, arrays[len(work.columns) :], strict=False))
+
+
+def _values(found: Matches, numbers: Counts, ids: Ids) -> pa.Array:
+    return pa.array(numbers, pa.int32()) if ids == "number" else found.ids_of(numbers)
+
+
+def _lists(counts: Counts, values: pa.Array) -> pa.ListArray:
+    offsets = np.zeros(len(counts) + 1, np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    return pa.ListArray.from_arrays(pa.array(offsets), values)
+
+
+def _with_unmatched(row: Counts, values: pa.Array, rows: int) -> tuple[Counts, pa.Array]:
+    """Pairs with one more, without a query, for every row that has none."""
+    missing = np.flatnonzero(np.bincount(row, minlength=rows) == 0)
+    row = np.concatenate([row, missing])
+    order = np.argsort(row, kind="stable")
+    return row[order], pa.concat_arrays([values, pa.nulls(len(missing), values.type)]).take(pa.array(order))
+
+
+def _beside(batch: pa.RecordBatch, row: Counts, values: pa.Array) -> pa.RecordBatch:
+    taken = batch.take(pa.array(row))
+    names = [*batch.schema.names, "queries"]
+    return pa.RecordBatch.from_arrays([*taken.columns, values], names=names)

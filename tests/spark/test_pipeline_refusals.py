@@ -1,0 +1,81 @@
+"""Pipelines that must not start: columns that do not fit, sources and registries that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from eddyline.errors import FileError, RegistryError, SchemaError
+from eddyline.runtime.spark.pipeline.settings import SourceSettings
+from eddyline.runtime.spark.versions import StateFolder
+from eddyline.spark import Pipeline
+from tests.spark.pipelines import Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from eddyline.runtime.spark.pipeline.settings import PipelineSettings
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "quotes").mkdir()
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def refused(spark: SparkSession, place: Place) -> Iterator[Callable[..., Any]]:
+    place.register({"all": "SELECT id FROM quotes"})
+
+    def start(settings: PipelineSettings) -> None:
+        with Pipeline(settings).start(spark) as running:
+            running.await_termination(10)
+
+    yield start
+    assert StateFolder.is_running(place.settings.checkpoint) is None
+
+
+def test_schemas_that_do_not_fit(place: Place, refused: Callable[..., Any]) -> None:
+    source = place.source("files", "parquet", stream="quotes")
+    settings = replace(place.settings, sources=(source,))
+    table = pa.table({"id": ["x"], "symbol": ["x"], "price": [1.0]})
+    pq.write_table(table, place.folder / "files" / "a.parquet")
+    with pytest.raises(SchemaError, match=r'column "id" of the source "files".* type string, but bigint'):
+        refused(settings)
+    pq.write_table(
+        table.drop(["symbol"]).set_column(0, "id", pa.array([1])), place.folder / "files" / "a.parquet"
+    )
+    with pytest.raises(SchemaError, match='source "files" for stream "quotes" has no column "symbol"'):
+        refused(settings)
+    rate = SourceSettings(name="quotes", format="rate")
+    with pytest.raises(SchemaError, match='has no column "id"'):
+        refused(replace(settings, sources=(rate,)))
+    with pytest.raises(SchemaError, match=r'"price".* type string, but double'):
+        refused(
+            replace(
+                settings,
+                sources=(
+                    replace(
+                        source, format="json", schema="id INT, symbol STRING, price STRING, at TIMESTAMP"
+                    ),
+                ),
+            )
+        )
+
+
+def test_sources_that_are_not_there(place: Place, refused: Callable[..., Any]) -> None:
+    source = place.settings.sources[0]
+    with pytest.raises(FileError, match=r"there is no folder .*elsewhere"):
+        refused(replace(place.settings, sources=(replace(source, path=str(place.folder / "elsewhere")),)))
+    with pytest.raises(SchemaError, match='the registry has no stream "trades"'):
+        refused(replace(place.settings, sources=(replace(source, stream="trades"),)))
+    with pytest.raises(SchemaError, match='its key "prise" is no column'):
+        refused(replace(place.settings, sources=(replace(source, key=("prise",)),)))
+    with pytest.raises(RegistryError, match="there is no registry"):
+        refused(replace(place.settings, registry=str(place.folder / "none.db")))

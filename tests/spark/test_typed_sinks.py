@@ -1,0 +1,131 @@
+"""Selected values as columns: what comes back from the payload's text is exactly what was selected."""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from eddyline.delivery.json_text import json_lines
+from eddyline.runtime.spark.sinks import make_sink
+from eddyline.runtime.spark.sinks.shape import columns
+from eddyline.runtime.spark.sinks.typed import TypedList
+from tests.spark.sink_rows import US, batch_of, rows_of, settings_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+COUNT = 1500
+
+
+def bits(kind: str, size: str) -> list[Any]:
+    chance = random.Random(1)
+    width = struct.calcsize(kind) * 8
+    return [struct.unpack(kind, struct.pack(size, chance.getrandbits(width)))[0] for _ in range(COUNT - 10)]
+
+
+def repeated(values: list[Any], kind: pa.DataType) -> pa.Array:
+    return pa.array((values * COUNT)[:COUNT], kind)
+
+
+SPECIAL = [None, 0.0, -0.0, math.nan, math.inf, -math.inf, 0.1, 1e-7, 1e21, 16777216.0]
+MOMENTS = [
+    datetime(1, 1, 1),
+    datetime(9999, 12, 31, 23, 59, 59, 999999),
+    datetime(2024, 3, 31, 2, 30, 0, 1),
+    None,
+]
+IN_UTC = [None if moment is None else moment.replace(tzinfo=UTC) for moment in MOMENTS]
+ZONED, WALL = pa.timestamp("us", "UTC"), pa.timestamp("us")
+
+TABLE = pa.table(
+    {
+        "float": pa.array([*SPECIAL, *bits("f", "I")], pa.float32()),
+        "double": pa.array([*SPECIAL, *bits("d", "Q")], pa.float64()),
+        "boolean": repeated([True, False, None], pa.bool_()),
+        "tinyint": repeated([-128, 127, None], pa.int8()),
+        "smallint": repeated([-32768, 32767, None], pa.int16()),
+        "int": repeated([-(2**31), 2**31 - 1, None], pa.int32()),
+        "bigint": repeated([-(2**63), 2**63 - 1, 2**53 + 1, None], pa.int64()),
+        "wide": repeated([Decimal("12345678901234567890123456789012345.678"), Decimal("-0.001"), None], pa.decimal128(38, 3)),
+        "fine": repeated([Decimal("1E-30"), Decimal("-0.1"), None], pa.decimal128(38, 30)),
+        "string": repeated(["", 'a"b\\c\n\t\r', "é\U0001f600", "null", "NaN", " x ", "\x00\x1f\x7f\u2028", None], pa.string()),
+        "binary": repeated([b"", b"\x00\xff\xfe", b"abc", None], pa.binary()),
+        "day": repeated([date(1, 1, 1), date(9999, 12, 31), date(1582, 10, 10), None], pa.date32()),
+        "moment": repeated(IN_UTC, ZONED),
+        "wall clock": repeated(MOMENTS, WALL),
+        "struct": repeated([{"x": 1, "y z": IN_UTC[2]}, {"x": None, "y z": None}, None], pa.struct([("x", pa.int64()), ("y z", ZONED)])),
+        "doubles": repeated([[1.5, math.nan, None, -math.inf, 0.1], [], None], pa.list_(pa.float64())),
+        "floats": repeated([[0.10000000149011612, 16777216.0], None], pa.list_(pa.float32())),
+        "map": repeated([[("a", 1), ("b", None)], [], None], pa.map_(pa.string(), pa.int32())),
+        "lists": repeated([[[b"\xff", None], None], None], pa.list_(pa.list_(pa.binary()))),
+        "days": repeated([[date(2024, 1, 1)], None], pa.list_(pa.date32())),
+        "moments": repeated([MOMENTS, None], pa.list_(WALL)),
+        "odd `name`.x": repeated([1], pa.int64()),
+        "query_id": repeated(["selected"], pa.string()),
+    }
+)  # fmt: skip
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equal, with NaN equal to itself and -0.0 apart from 0.0."""
+    return repr(left) == repr(right)
+
+
+def test_all_types_come_back(spark: SparkSession, tmp_path: Path) -> None:
+    sink = make_sink(settings_of("parquet", tmp_path, columns="typed"), folder=Path())
+    sink.open(US)
+    keys = [str(place) for place in range(COUNT)]
+    rows = rows_of(spark, ["q"] * COUNT, payload=json_lines(TABLE).to_pylist(), tuple_key=keys)
+    assert sink.deliver(rows, batch_of(), {0: TABLE.schema}) == COUNT
+    found = spark.read.parquet(str(tmp_path)).toArrow()
+    order = sorted(range(COUNT), key=lambda place: int(found["tuple_key"][place].as_py()))
+    assert found["payload"].null_count == COUNT and set(found["query_id"].to_pylist()) == {"q"}
+    for name in TABLE.column_names:
+        column = found["query_id_2" if name == "query_id" else name]
+        got, expected = column.take(order).to_pylist(), TABLE[name].to_pylist()
+        wrong = [pair for pair in zip(got, expected, strict=True) if not same(*pair)]
+        assert not wrong, (name, wrong[:3])
+        assert column.type == TABLE.schema.field(name).type or pa.types.is_nested(column.type), name
+
+
+def test_text_stays_beside_columns_that_nobody_asked_for(spark: SparkSession, tmp_path: Path) -> None:
+    sink = make_sink(settings_of("parquet", tmp_path), folder=Path())
+    sink.open(US)
+    sink.deliver(rows_of(spark, ["a"]), batch_of(), {0: pa.schema([("n", pa.int32())])})
+    found = spark.read.parquet(str(tmp_path)).select("n", "payload").collect()
+    assert [tuple(row) for row in found] == [(0, '{"n":0}')]
+
+
+def test_text_is_read_once_for_all_columns(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    typed = TypedList(("a", "b", "c"), ("int",) * 3, (0,))
+    columns(rows_of(spark, ["a"]).repartition(2), typed).explain()
+    assert capsys.readouterr().out.count("from_json(") == 1
+
+
+def test_rows_of_another_list_keep_their_payload(spark: SparkSession, tmp_path: Path) -> None:
+    one, other = pa.schema([("n", pa.int32())]), pa.schema([("n", pa.string())])
+    sink = make_sink(settings_of("parquet", tmp_path, columns="typed"), folder=Path())
+    sink.open(US)
+    sink.deliver(rows_of(spark, ["a"]), batch_of(0), {0: one})
+    payload = ['{"n":7}', '{"n":"x"}', '{"n":"unreadable"}']
+    batch = batch_of(1)
+    rows = rows_of(spark, ["a", "b", "c"], batch, payload=payload, projection=[4, 5, 4])
+    sink.deliver(rows, batch, {4: one, 5: other})
+    sink.deliver(rows_of(spark, ["d"], batch_of(2)), batch_of(2), {0: other})
+    found = spark.read.parquet(str(tmp_path)).orderBy("batch", "query_id").select("query_id", "n", "payload")
+    assert [tuple(row) for row in found.collect()] == [
+        ("a", 0, None),
+        ("a", 7, None),
+        ("b", None, payload[1]),
+        ("c", None, payload[2]),
+        ("d", None, '{"n":0}'),
+    ]
+    assert dict(found.dtypes)["n"] == "int"

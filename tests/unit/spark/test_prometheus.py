@@ -1,0 +1,163 @@
+"""The text of a scrape, read back by a small parser, and the endpoint that serves it."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import urllib.error
+import urllib.request
+from datetime import UTC, datetime
+
+import pytest
+
+from eddyline.errors import SetupError
+from eddyline.runtime.spark.watching import BatchReport, Totals
+from eddyline.runtime.spark.watching.prometheus import CONTENT_TYPE, Endpoint, exposition
+from eddyline.runtime.spark.watching.totals import total_of
+
+Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
+SAMPLE = re.compile(r'^([a-z_]+)\{((?:[a-z]+="(?:[^"\\]|\\.)*",?)*)\} (\S+)$')
+LABEL = re.compile(r'([a-z]+)="((?:[^"\\]|\\.)*)"')
+
+
+def parsed(text: str) -> Series:
+    """Every sample; each family has its help and type once, in front of its samples, which stand together."""
+    assert text.endswith("\n")
+    found: Series = {}
+    families: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            families.append(line.split()[2])
+        elif line.startswith("# TYPE "):
+            assert line.split()[2] == families[-1]
+            assert line.split()[3] in ("counter", "gauge", "histogram")
+        else:
+            match = SAMPLE.match(line)
+            assert match, line
+            name, labels, value = match.groups()
+            assert re.sub("_(bucket|sum|count)$", "", name) == families[-1] or name == families[-1]
+            key = (
+                name,
+                frozenset(
+                    (label, re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m[1], m[1]), content))
+                    for label, content in LABEL.findall(labels)
+                ),
+            )
+            assert key not in found, "each series once"
+            found[key] = float(value)
+    assert len(families) == len(set(families))
+    return found
+
+
+def of(found: Series, name: str, **labels: str) -> float:
+    return found[name, frozenset(labels.items())]
+
+
+def reports() -> list[BatchReport]:
+    return [
+        BatchReport(
+            source="quotes",
+            batch_id=number,
+            version=3,
+            queries=1_000,
+            rows=500,
+            matched_rows=20,
+            dropped_rows=2,
+            matches=30,
+            failures=1,
+            delivered={"results": 30, "alerts": 3},
+            seconds={"pin": 0.01, "match": 0.5, "deliver": 0.2, "commit": 0.1, "total": 0.2 + number},
+            top=(('odd "name"\\\n', 20), ("dear", 10)),
+            at=datetime(2026, 1, 5, 12, tzinfo=UTC),
+        )
+        for number in range(3)
+    ]
+
+
+def test_the_sums_of_three_batches() -> None:
+    found = parsed(exposition(total_of(reports()), pipeline="market"))
+    assert of(found, "eddyline_info", pipeline="market") == 1
+    for name, value in {
+        "rows_total": 1_500,
+        "matched_rows_total": 60,
+        "matches_total": 90,
+        "dead_letters_total": 6,
+        "failures_total": 3,
+        "batches_total": 3,
+        "version": 3,
+        "queries": 1_000,
+        "last_batch": 2,
+        "last_batch_timestamp_seconds": 1_767_614_400,
+    }.items():
+        assert of(found, f"eddyline_{name}", source="quotes") == value
+    assert of(found, "eddyline_delivered_rows_total", sink="alerts") == 9
+    assert of(found, "eddyline_batch_stage_seconds_total", source="quotes", stage="match") == 1.5
+    assert of(found, "eddyline_query_matches_total", query='odd "name"\\\n') == 60
+
+
+def test_the_histogram_is_cumulative() -> None:
+    found = parsed(exposition(total_of(reports()), pipeline="market"))
+    buckets = {
+        le: of(found, "eddyline_batch_seconds_bucket", source="quotes", le=le)
+        for le in ("0.1", "0.25", "2.5", "+Inf")
+    }
+    assert buckets == {"0.1": 0, "0.25": 1, "2.5": 3, "+Inf": 3}
+    assert of(found, "eddyline_batch_seconds_count", source="quotes") == 3
+    assert of(found, "eddyline_batch_seconds_sum", source="quotes") == pytest.approx(3.6)
+
+
+def test_queries_are_few_whatever_their_number() -> None:
+    counts = {f"q{n:05}": n for n in range(10_000)}
+    found = parsed(exposition(total_of(reports()), pipeline="market", queries=counts, queries_shown=5))
+    shown = {dict(labels)["query"] for name, labels in found if name == "eddyline_query_matches_total"}
+    assert shown == {"q09999", "q09998", "q09997", "q09996", "q09995"}
+
+
+def test_before_the_first_batch() -> None:
+    assert list(parsed(exposition(Totals(), pipeline="market"))) == [
+        ("eddyline_info", frozenset({("pipeline", "market")}))
+    ]
+
+
+def test_the_endpoint_serves_and_closes() -> None:
+    troubles: list[str | None] = [None, "the source has ended"]
+    with Endpoint(0, lambda: "eddyline_info{} 1\n", trouble=lambda: troubles.pop(0)) as endpoint:
+        with urllib.request.urlopen(endpoint.url, timeout=5) as answer:
+            assert answer.headers["Content-Type"] == CONTENT_TYPE
+            assert answer.read() == b"eddyline_info{} 1\n"
+        health = endpoint.url.replace("/metrics", "/healthz")
+        with urllib.request.urlopen(health, timeout=5) as answer:
+            assert answer.read() == b"ok\n"
+        for path, code in ((health, 503), (f"{endpoint.url}/../etc", 404)):
+            with pytest.raises(urllib.error.HTTPError) as failure:
+                urllib.request.urlopen(path, timeout=5)
+            assert failure.value.code == code
+            failure.value.close()
+        port = endpoint.port
+    with pytest.raises(OSError):
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5)
+    Endpoint(port, str).close()
+
+
+def test_a_scrape_that_fails_is_logged_and_the_next_is_served(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    texts = iter(["fine\n"])
+
+    def text() -> str:
+        return next(texts) if caplog.records else str(1 / 0)
+
+    with Endpoint(0, text) as endpoint:
+        with pytest.raises((OSError, http.client.HTTPException)):
+            urllib.request.urlopen(endpoint.url, timeout=5)
+        with urllib.request.urlopen(endpoint.url, timeout=5) as answer:
+            assert answer.read() == b"fine\n"
+    assert "a request for metrics failed" in caplog.text
+    assert capfd.readouterr().err == ""
+
+
+def test_a_port_in_use_is_said() -> None:
+    with Endpoint(0, str) as first, pytest.raises(SetupError, match=r"cannot listen on 127\.0\.0\.1:"):
+        Endpoint(first.port, str)
+    with pytest.raises(SetupError, match="70000"):
+        Endpoint(70_000, str)

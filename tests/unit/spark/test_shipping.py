@@ -1,0 +1,117 @@
+"""How compiled sets travel: inside the closure, in a folder, by fsspec; opened once a process."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from eddyline import QuerySet, Stream
+from eddyline.errors import EddylineError, SetupError
+from eddyline.runtime.spark import remote_folders, shipping
+from eddyline.runtime.spark.own_folder import own_folder
+from eddyline.runtime.spark.shipping import ship
+
+QUOTES = Stream("quotes", pa.schema([("price", pa.float64())]))
+BATCH = pa.record_batch({"price": [1.0, 20.0]})
+
+
+def queries(limit: int = 10) -> QuerySet:
+    return QuerySet.build({"cheap": f"SELECT * FROM quotes WHERE price < {limit}"}, streams=[QUOTES])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files of this test's own, and nothing open yet."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(shipping, "_open_sets", type(shipping._open_sets)())
+    return tmp_path
+
+
+def test_small_sets_ride_along() -> None:
+    sent = ship(queries(), local=False)
+    assert sent.folder is None and sent.content is not None
+    arrived = pickle.loads(pickle.dumps(sent)).open()
+    assert arrived.match(BATCH).counts() == {"cheap": 1}
+
+
+def test_a_set_is_opened_once_and_the_oldest_goes() -> None:
+    first = ship(queries(), local=True)
+    assert first.open() is first.open() is pickle.loads(pickle.dumps(first)).open()
+    opened = first.open()
+    for limit in range(20, 20 + shipping.MAX_OPEN):
+        ship(queries(limit), local=True).open()
+    assert first.open() is not opened
+
+
+def test_the_same_content_has_the_same_key(folder: Path) -> None:
+    one, other = (ship(queries(), folder=str(folder / "sets"), local=False) for _ in range(2))
+    assert one == other and one is not other
+    assert [path.name for path in (folder / "sets").iterdir()] == [one.key]
+    assert ship(queries(11), local=False).key != one.key
+
+
+def test_a_set_is_written_once(folder: Path) -> None:
+    given = queries()
+    assert ship(given, folder=str(folder / "sets"), local=True) is ship(
+        given, folder=str(folder / "sets"), local=True
+    )
+
+
+def test_large_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipping, "MAX_CONTENT", 100)
+    with pytest.raises(EddylineError, match="too large to travel inside the plan") as caught:
+        ship(queries(), local=False)
+    assert "folder=" in (caught.value.hint or "")
+    sent = ship(queries(), local=True)
+    assert sent.content is None and sent.open().match(BATCH).counts() == {"cheap": 1}
+
+
+def test_old_sets_are_swept_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = ship(queries(), local=True)
+    first.open()
+    ship(queries(20), local=True).open()
+    assert len(list(own_folder("sets").iterdir())) == 2
+    monkeypatch.setattr(shipping, "KEPT_SECONDS", -1)
+    newest = ship(queries(30), local=True)
+    newest.open()
+    assert [path.name for path in own_folder("sets").iterdir()] == [newest.key]
+    assert first.open().match(BATCH).query_lists().to_pylist() == [["cheap"], []], "open ones still work"
+
+
+def test_a_loaded_set_stays_where_it_is(folder: Path) -> None:
+    queries().save(folder / "saved")
+    loaded = QuerySet.load(folder / "saved")
+    assert ship(loaded, local=True).folder == str(folder / "saved")
+    assert ship(loaded, folder=str(folder / "saved"), local=False).folder == str(folder / "saved")
+    assert ship(loaded, local=False).content is not None
+    assert ship(loaded.add({"more": "SELECT * FROM quotes"}), local=True).content is not None
+
+
+def test_anything_that_fsspec_opens(folder: Path) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    sent = ship(queries(), folder="memory://sets", local=False)
+    again = ship(queries(), folder="memory://sets", local=False)
+    assert sent == again and sent.folder == f"memory://sets/{sent.key}"
+    assert sent.open().match(BATCH).counts() == {"cheap": 1}
+    assert sent.path().is_relative_to(folder)
+
+
+def test_without_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "fsspec.core", None)
+    with pytest.raises(SetupError, match=r"the folder s3://bucket/sets/.* needs fsspec"):
+        ship(queries(), folder="s3://bucket/sets", local=False)
+
+
+def test_paths() -> None:
+    assert remote_folders.local_path("file:/a/b") == Path("/a/b")
+    assert remote_folders.local_path("dbfs://a/b") is None
+
+
+def test_a_folder_that_others_can_change(folder: Path) -> None:
+    root = own_folder("sets").parent
+    root.chmod(0o777)
+    with pytest.raises(SetupError, match="can be changed by other users"):
+        own_folder("sets")

@@ -1,0 +1,113 @@
+"""A pipeline's folder: its own and nobody else's, held by one process at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eddyline.errors import FileError
+from eddyline.runtime.spark.versions import StateFolder, VersionLog
+
+HOLD = """
+import sys
+from eddyline.runtime.spark.versions import StateFolder
+lock = StateFolder.open(sys.argv[1], name="market", sources=["quotes"]).lock()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def open_folder(path: Path, name: str = "market", sources: tuple[str, ...] = ("quotes",)) -> StateFolder:
+    return StateFolder.open(path, name=name, sources=sources)
+
+
+def test_the_same_pipeline_finds_itself_again(tmp_path: Path) -> None:
+    first = open_folder(tmp_path / "a" / "state")
+    again = open_folder(tmp_path / "a" / "state", sources=("quotes", "trades"))
+    assert first.id == again.id and again.sources == ("quotes", "trades")
+    assert open_folder(tmp_path / "a" / "state").sources == ("quotes", "trades")
+    assert StateFolder.find(first.path) == again
+    assert first.checkpoint("quotes") == tmp_path / "a" / "state" / "spark" / "quotes"
+    assert open_folder(tmp_path / "b").id != first.id
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    state = open_folder(tmp_path / "state")
+    with pytest.raises(FileError, match='is that of pipeline "market", not of "other"'):
+        open_folder(state.path, name="other")
+    identity = state.path / "eddyline.json"
+    said = json.loads(identity.read_text())
+    for content, message in (
+        ({**said, "format": 99}, "has format 99, not 1"),
+        ({**said, "format": "x"}, "does not say its format"),
+        ([], "does not say its format"),
+        ({**said, "pipeline": None}, '"pipeline" is missing'),
+        ({**said, "sources": "quotes"}, '"sources" is missing'),
+    ):
+        identity.write_text(json.dumps(content))
+        with pytest.raises(FileError, match=message):
+            open_folder(state.path)
+    identity.write_text(json.dumps(said)[:-5])
+    with pytest.raises(FileError, match=r"eddyline\.json is damaged"):
+        open_folder(state.path)
+    with pytest.raises(FileError, match="is not the state of a pipeline"):
+        StateFolder.find(tmp_path)
+
+
+def test_a_folder_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(FileError, match=r'not the state of a pipeline: there is "notes\.txt"'):
+        open_folder(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="cannot hold the state"):
+        open_folder(tmp_path / "file")
+
+
+def test_what_a_crash_left_is_no_stranger(tmp_path: Path) -> None:
+    (tmp_path / "eddyline.json.draft").write_text("{")
+    (tmp_path / "lock").touch()
+    assert open_folder(tmp_path).name == "market"
+
+
+def test_a_checkpoint_of_spark_that_is_gone(tmp_path: Path) -> None:
+    state = open_folder(tmp_path)
+    state.refuse_lost_checkpoints()
+    VersionLog(state.batches).pin("quotes", 0, lambda: 1)
+    with pytest.raises(FileError, match='1 batches of source "quotes" were served'):
+        state.refuse_lost_checkpoints()
+    (state.checkpoint("quotes") / "offsets").mkdir(parents=True)
+    with pytest.raises(FileError, match="is gone"):
+        state.refuse_lost_checkpoints()
+    (state.checkpoint("quotes") / "offsets" / "0").touch()
+    state.refuse_lost_checkpoints()
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    state = open_folder(tmp_path)
+    assert StateFolder.is_running(tmp_path) is None
+    with state.lock():
+        running = StateFolder.is_running(tmp_path)
+        assert running is not None and running.pid == os.getpid()
+        with pytest.raises(FileError, match=f"used by process {os.getpid()} on "):
+            state.lock()
+    assert StateFolder.is_running(tmp_path) is None
+    state.lock().close()
+
+
+def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None and other.stdout.readline() == "held\n"
+        running = StateFolder.is_running(tmp_path)
+        assert running is not None and running.pid == other.pid and running.host
+        with pytest.raises(FileError, match=f"used by process {other.pid} on ") as caught:
+            open_folder(tmp_path).lock()
+        assert "checkpoint of its own" in (caught.value.hint or "")
+        other.kill()
+    assert StateFolder.is_running(tmp_path) is None
+    open_folder(tmp_path).lock().close()
