@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from eddyline.cli import backtest, cost, demo, doctor, match, query, query_budget, why
+from eddyline.cli import backtest, cost, demo, doctor, match, pipeline, query, query_budget, run, why
 from eddyline.cli.output import BUGS, Exit, complain, print_json, quiet_stdout
 from eddyline.errors import EddylineError
 
@@ -64,6 +64,8 @@ query.app.command("cost")(cost.cost)
 query.app.add_typer(query_budget.app, name="budget")
 app.command("match")(match.match)
 app.command("backtest")(backtest.backtest)
+app.command("run")(run.run)
+app.add_typer(pipeline.app, name="pipeline")
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 

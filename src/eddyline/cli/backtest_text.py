@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from eddyline.backtest.report.charts import merged
+from eddyline.backtest.report.numbers import counted, percent
+from eddyline.backtest.values import Backtest, QueryResult, Row, Track, Verdict
 from eddyline.cli.output import Output
-from eddyline.runtime.embedded.backtest.report.charts import merged
-from eddyline.runtime.embedded.backtest.report.numbers import counted, percent
-from eddyline.runtime.embedded.backtest.values import Backtest, QueryResult, Row, Track, Verdict
 
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _COLUMNS: Final = 16

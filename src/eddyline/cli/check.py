@@ -9,10 +9,10 @@ from typing import Final
 from eddyline.cli.findings import ERROR, FAILURE, NOTE, WARNING, Finding
 from eddyline.cli.output import BUGS, Output
 from eddyline.cli.query_files import Entry, QueryFile, read_queries
-from eddyline.compile import Compiler
+from eddyline.compile import Compiler, needs_spark
 from eddyline.errors import FileError, QueryError
 from eddyline.functions.fold import fold
-from eddyline.model.expression import Call, Literal, is_constant, walk
+from eddyline.model.expression import Call, Literal, externals_of, is_constant, walk
 from eddyline.model.predicate import ALWAYS, NEVER
 from eddyline.model.query import BoundQuery, Query
 from eddyline.sql.render import render
@@ -90,13 +90,17 @@ def _check(entry: Entry, compiler: Compiler, first_uses: dict[str, Entry]) -> li
             Finding(ERROR, message, entry.file, entry.line, query=id, hint="give one of the two another id")
         )
     try:
-        predicate = compiler.compile(entry.query).predicate
+        normal = compiler.compile(entry.query)
     except QueryError as error:
         return [*found, entry.finding(ERROR, error)]
     except BUGS as error:
         message = f"internal error: {type(error).__name__}: {error}"
         hint = "this is a bug of eddyline, please report it with the query"
         return [*found, Finding(FAILURE, message, entry.file, entry.line, query=id, hint=hint)]
+    predicate = normal.predicate
+    if compiler.resolver is not None and (names := needs_spark(normal)):
+        message = f"runs on Spark only: {', '.join(names)}"
+        found.append(Finding(NOTE, message, entry.file, entry.line, query=id))
     if predicate == NEVER:
         hint = _reason(compiler.bind(entry.query))
         found.append(Finding(WARNING, "no tuple can ever match", entry.file, entry.line, query=id, hint=hint))
@@ -113,7 +117,11 @@ def _reason(bound: BoundQuery) -> str:
     for node in walk(bound.predicate):
         for argument in node.arguments if isinstance(node, Call) and node.function in _COMPARISONS else ():
             written = [part for part in walk(argument) if isinstance(part, Literal)]
-            if not is_constant(argument) or fold(argument, bound.time_zone).value is not None:
+            if (
+                not is_constant(argument)
+                or externals_of(argument)
+                or fold(argument, bound.time_zone).value is not None
+            ):
                 continue
             if any(part.value is None for part in written):
                 return "a comparison with NULL is never true; to ask for NULL write IS NULL"

@@ -114,7 +114,7 @@ def _compiled() -> Part:
         return Part("compiled code", "broken", f"{folder}: {error.strerror}", to_do=to_do)
     functions = sum(1 for _ in folder.rglob("*.nbi"))
     if not functions:
-        to_do = "nothing: the first match compiles, which takes some seconds; eddyline demo does it now"
+        to_do = "nothing: the first match compiles, which takes some seconds; eddyline demo --runtime embedded does it now"
         return Part("compiled code", "ok", f"none yet in {folder}", to_do=to_do)
     to_do = "set XDG_CACHE_HOME to a folder that can be written and stays" if _is_passing(folder) else ""
     return Part("compiled code", "ok", f"{functions} functions in {folder}", to_do=to_do)

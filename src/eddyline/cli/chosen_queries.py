@@ -60,26 +60,28 @@ class Chosen:
                 self.findings.append(Finding(ERROR, problem.message, "queries", hint=problem.hint))
 
 
-def choose(files: Sequence[str] | None, registry: str | None, *, only: str | None = None) -> Chosen:
-    """Read files and registry; `only` chooses one id, whatever its state."""
+def choose(
+    files: Sequence[str] | None, registry: str | None, *, only: str | None = None, on_spark: bool = False
+) -> Chosen:
+    """Read files and registry; `only` chooses one id, whatever its state. `on_spark`: also what only Spark can evaluate."""
     chosen = Chosen()
     for file in files or ():
         found = read_queries(file)
         chosen.findings += found.problems
         chosen.entries += found.entries
     if registry is not None or not files:
-        _take_registry(chosen, registry or os.environ.get(VARIABLE) or DEFAULT, only)
+        _take_registry(chosen, registry or os.environ.get(VARIABLE) or DEFAULT, only, on_spark)
     _drop_repeated(chosen)
     if only is not None:
         chosen.entries = [entry for entry in chosen.entries if entry.query.id == only]
     return chosen
 
 
-def _take_registry(chosen: Chosen, where: str, only: str | None) -> None:
+def _take_registry(chosen: Chosen, where: str, only: str | None, on_spark: bool) -> None:
     with open_registry(where) as registry:
         chosen.streams = registry.streams()
         for entry in registry.entries():
-            if entry.spark_only:
+            if entry.spark_only and not on_spark:
                 text = "needs functions that only Spark has, and is left out"
                 chosen.findings.append(Finding(NOTE, text, where, query=entry.id))
             elif entry.state != "disabled" or entry.id == only:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -12,7 +12,7 @@ import typer
 from eddyline.cli.schemas import Source, guess_name, read_source
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
-from eddyline.runtime.embedded.infer import infer
+from eddyline.runtime.embedded.infer import Inferred, infer
 from eddyline.runtime.embedded.outlets import is_folder
 from eddyline.runtime.embedded.places import STANDARD_INPUT, places
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
@@ -62,10 +62,11 @@ def data_of(
     queries: Sequence[Query],
     *,
     format: str | None = None,
+    infer: Callable[[str, str | None], Inferred] = infer,
 ) -> list[Data]:
     """The streams with their sources.
 
-    A stream's schema is the one given with `--schema`, else the registry's, else the one of its files.
+    A stream's schema is the one given with `--schema`, else the registry's, else the one of its files, as `infer` tells.
     """
     stated = [read_source(schema) for schema in schemas]
     named = [_split(source) for source in sources]
@@ -94,7 +95,7 @@ def refuse_overwriting(
     format: str | None = None,
 ) -> None:
     """Refuse to write over what a command reads, its rows or other files, or to write two things into one file."""
-    sources = [each.source for each in data if each.source != STANDARD_INPUT]
+    sources = [each.source for each in data if each.source != STANDARD_INPUT and "://" not in each.source]
     read = {Path(place.name).resolve() for source in sources for place in places(source, format)}
     read |= {Path(name.removeprefix("sqlite:///")).resolve() for name in others if name is not None}
     taken: set[Path] = set()

@@ -6,40 +6,30 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
-import pyarrow as pa
 import typer
 
 from eddyline.cli.chosen_queries import Chosen, MaybeRegistry, QueryFiles, choose
 from eddyline.cli.data_sources import Data, InputFormat, StreamSources, data_of, refuse_overwriting
 from eddyline.cli.findings import ERROR
-from eddyline.cli.output import Exit, Output, counted, counted_rows, note, print_json
+from eddyline.cli.match_report import Form, compile_set, file_in, report
+from eddyline.cli.match_spark import SparkRequest, match_on_spark
+from eddyline.cli.output import Exit, note
 from eddyline.cli.progress import Bar
 from eddyline.cli.registry_options import DEFAULT, VARIABLE
+from eddyline.cli.runtimes import Runtime, RuntimeOption, SparkSettings, refuse_options, settings_of
 from eddyline.cli.schemas import HELP
 from eddyline.cli.zones import check_zone
 from eddyline.compile import Compiler
-from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.queryset import QuerySet
 from eddyline.runtime.embedded.matching import Totals, match_source
-from eddyline.runtime.embedded.outlets import LEAD, Outlet, Pairs, Rows, is_folder
+from eddyline.runtime.embedded.outlets import LEAD, Outlet, Pairs, Rows
 from eddyline.runtime.embedded.places import FORMATS
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, Writer, sink_format
-
-_COUNTS: Final = pa.schema([("query", pa.string()), ("matches", pa.int64())])
-
-
-class Form(StrEnum):
-    """What is made of matches."""
-
-    COUNTS = "counts"
-    PAIRS = "pairs"
-    ROWS = "rows"
 
 
 def match(
@@ -77,6 +67,8 @@ def match(
     ] = None,
     time_zone: Annotated[str, typer.Option(help="Session time zone, as Spark names them.")] = "UTC",
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as one JSON document.")] = False,
+    runtime: RuntimeOption = Runtime.EMBEDDED,
+    spark: SparkSettings = None,
 ) -> None:
     """Match files of rows against standing queries.
 
@@ -88,17 +80,31 @@ def match(
     them are shown; the other rows are matched. Rejected rows and refused queries make the exit code 1; a file that is
     broken as a whole makes it 3.
 
+    With --runtime spark the rows are Parquet of any size, pairs and rows need --out, and what is written there are
+    folders of Spark's part files, in no order.
+
     \b
     Examples:
       eddyline match quotes.parquet --queries rules.sql
       eddyline match --queries rules.sql --stream quotes=history/ --out matches.parquet
       eddyline match --stream 'quotes=2026-01-*.csv.gz' --output pairs --out pairs.csv --rejects bad.jsonl
+      eddyline match --runtime spark --stream quotes=s3a://lake/quotes/ --output pairs --out pairs.parquet
       cat quotes.jsonl | eddyline match - --queries rules.sql --schema 'symbol STRING, price DOUBLE' > matches.jsonl
     """
     check_zone(time_zone)
     _check_formats(format, input_format)
     if "-" in (queries or ()) and (source == "-" or any(s.endswith("=-") for s in stream or ())):
         raise typer.BadParameter("queries and rows cannot both come from standard input")
+    if runtime is Runtime.SPARK:
+        refuse_options(
+            runtime, {"--threads": threads}, "its session has cores: --spark spark.master=local[4]"
+        )
+        refuse_options(runtime, {"--rejects": rejects}, "a Parquet file is read as a whole, or is an error")
+        request = SparkRequest(
+            queries, registry, stream, source, schema, output, out, format, input_format, time_zone, as_json
+        )
+        match_on_spark(request, settings_of(spark))
+    refuse_options(runtime, {"--spark": spark}, "it is for --runtime spark")
     chosen = choose(queries, registry)
     data = data_of(stream or (), source, schema or (), chosen.streams, chosen.queries, format=input_format)
     for each in data:
@@ -115,12 +121,12 @@ def match(
         format=input_format,
     )
     if form is Form.COUNTS and where is not None:
-        where = _file(where, "counts", format)
+        where = file_in(where, "counts", format)
         _ = format or sink_format(where)  # before the work is done
-    compiled = _compile(chosen, data, time_zone)
+    compiled = compile_set(chosen, data, time_zone)
     with Rejects(_rejects_path(rejects, where), at_once=rejects is not None) as refused:
         totals = _run(chosen, compiled, data, form, where, format, refused, threads, input_format)
-    _report(chosen, compiled, data, totals, refused, form=form, where=where, format=format, as_json=as_json)
+    report(chosen, compiled, data, totals, refused, form=form, where=where, format=format, as_json=as_json)
     errors = any(finding.severity == ERROR for finding in chosen.findings)
     raise typer.Exit(Exit.FINDINGS if refused.count or errors else Exit.FINE)
 
@@ -130,25 +136,6 @@ def _check_formats(*formats: str | None) -> None:
     for format in formats:
         if format is not None and format not in known:
             raise typer.BadParameter(f'"{format}" is no format; known are {", ".join(known)}')
-
-
-def _streams(chosen: Chosen, data: Sequence[Data]) -> list[Stream]:
-    """The streams with rows, and those that the registry declares besides."""
-    read = [each.stream for each in data]
-    names = {stream.name.lower() for stream in read}
-    return [*read, *(stream for stream in chosen.streams if stream.name.lower() not in names)]
-
-
-def _compile(chosen: Chosen, data: Sequence[Data], time_zone: str) -> QuerySet:
-    compiled = QuerySet.build(
-        chosen.queries, streams=_streams(chosen, data), on_error="collect", time_zone=time_zone
-    )
-    chosen.refused(compiled.problems)
-    for finding in chosen.findings:
-        finding.show(Output(errors=True))
-    if not len(compiled):
-        note("no query is left to match")
-    return compiled
 
 
 def _rejects_path(rejects: str | None, where: str | None) -> Path | None:
@@ -203,86 +190,8 @@ def _outlet(
     if form is Form.COUNTS or where is None:
         return None
     if form is Form.PAIRS:
-        place = _file(where, "pairs", format)
+        place = file_in(where, "pairs", format)
         return Pairs(stack.enter_context(Writer(place, LEAD, format)), chosen.shadow)
     compiler = Compiler(compiled.streams, time_zone=compiled.time_zone)
     accepted = [compiler.compile(Query(q.id, q.sql)) for q in chosen.queries if q.id in compiled]
     return Rows(accepted, compiled.streams, where, stack, format=format, hidden=chosen.shadow)
-
-
-def _file(where: str, name: str, format: str | None) -> str:
-    """The file that is meant: in a folder, which is made, one of a name."""
-    if not is_folder(where):
-        return where
-    Path(where).mkdir(parents=True, exist_ok=True)
-    return str(Path(where) / f"{name}.{format or 'parquet'}")
-
-
-def _report(
-    chosen: Chosen,
-    compiled: QuerySet,
-    data: Sequence[Data],
-    totals: Totals,
-    rejects: Rejects,
-    *,
-    form: Form,
-    where: str | None,
-    format: str | None,
-    as_json: bool,
-) -> None:
-    counts = {query.id: totals.counts[query.id] for query in chosen.queries if query.id in compiled}
-    if form is Form.COUNTS and where is not None:
-        table = pa.table([list(counts), list(counts.values())], schema=_COUNTS)
-        with Writer(where, _COUNTS, format) as writer:
-            writer.sink.write(table)
-    if as_json:
-        print_json(_summary(chosen, data, totals, rejects, counts, where))
-    elif where is None:
-        _show_counts(chosen, counts)
-    if not as_json:
-        found = f"{counted(totals.matches, 'match', 'matches')} of {counted(len(counts), 'query', 'queries')}"
-        written = f", written to {where}" if where not in (None, STANDARD_OUTPUT) else ""
-        note(f"{counted_rows(totals.rows)}, {found}{written}")
-    _report_rejects(rejects)
-
-
-def _show_counts(chosen: Chosen, counts: dict[str, int]) -> None:
-    rows = [
-        (id + (" (shadow)" if id in chosen.shadow else ""), f"{count:,}")
-        for id, count in sorted(counts.items(), key=lambda item: -item[1])
-    ]
-    Output().table(("query", "matches"), rows, right=(1,))
-
-
-def _summary(
-    chosen: Chosen,
-    data: Sequence[Data],
-    totals: Totals,
-    rejects: Rejects,
-    counts: dict[str, int],
-    where: str | None,
-) -> dict[str, object]:
-    return {
-        "rows": totals.rows,
-        "matches": totals.matches,
-        "streams": [{"stream": each.stream.name, "source": each.source} for each in data],
-        "counts": counts,
-        "shadow": sorted(chosen.shadow & set(counts)),
-        "findings": [finding.as_json() for finding in chosen.findings],
-        "rejected": rejects.count,
-        "rejects": str(rejects.path) if rejects.count and rejects.path is not None else None,
-        "first_rejects": [reject.as_json() for reject in rejects.first],
-        "out": where,
-    }
-
-
-def _report_rejects(rejects: Rejects) -> None:
-    if not rejects.count:
-        return
-    rows = counted_rows(rejects.count)
-    if rejects.path is not None:
-        note(f"{rows} could not be read: see {rejects.path}")
-        return
-    note(f"{rows} could not be read; --rejects FILE keeps them all. The first:")
-    for reject in rejects.first:
-        note(f"  {reject}")

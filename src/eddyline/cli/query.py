@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Annotated, Final
 
@@ -12,11 +13,13 @@ from eddyline.cli.check import Report, check_files
 from eddyline.cli.options import AsJson, Schemas, StreamName, TimeZone
 from eddyline.cli.output import Exit, Output, print_json
 from eddyline.cli.query_files import Entry, QueryFile, is_query_file, read_queries
+from eddyline.cli.runtimes import Runtime
 from eddyline.cli.schemas import read_source, streams_of
 from eddyline.cli.zones import check_zone
 from eddyline.compile import Compiler
 from eddyline.errors import FileError, QueryError
 from eddyline.model.query import Query
+from eddyline.runtime.spark.functions.asking import asking_spark
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -50,6 +53,9 @@ def check(
     schema: Schemas,
     stream: StreamName = None,
     time_zone: TimeZone = "UTC",
+    runtime: Annotated[
+        Runtime, typer.Option("--runtime", help="spark: queries may use whatever Spark has; it is asked.")
+    ] = Runtime.EMBEDDED,
     as_json: AsJson = False,
 ) -> None:
     """Find every problem in files of queries.
@@ -63,6 +69,7 @@ def check(
       eddyline query check rules.sql --schema quotes.parquet
       eddyline query check rules.jsonl --schema 'symbol STRING, price DOUBLE'
       eddyline query check *.sql --schema q=quotes.csv --schema t=trades.ddl
+      eddyline query check rules.sql --schema quotes.parquet --runtime spark
 
     \b
     A .sql file has a line with the query's id above each query:
@@ -71,9 +78,14 @@ def check(
     """
     check_zone(time_zone)
     sources = [read_source(option) for option in schema]
-    report = check_files(
-        files, lambda queries: Compiler(streams_of(sources, queries, name=stream), time_zone=time_zone)
-    )
+    with ExitStack() as stack:
+        ask = stack.enter_context(asking_spark(time_zone)) if runtime == Runtime.SPARK else None
+
+        def compiler_for(queries: list[Query]) -> Compiler:
+            streams = streams_of(sources, queries, name=stream)
+            return Compiler(streams, time_zone=time_zone, resolver=ask and ask(streams))
+
+        report = check_files(files, compiler_for)
     if as_json:
         print_json(report.as_json())
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from eddyline.cli.budgets import OverBudget
 from eddyline.cli.completion import query_ids
 from eddyline.cli.options import AsJson, Schemas, StreamName, TimeZone
+from eddyline.cli.query_catch_up import FromBacktest, Out, Timeout, enable_from_backtest
 from eddyline.cli.query_edits import Edits, beside
 from eddyline.cli.query_files import Entry
 from eddyline.cli.registry_changes import Outcome, door, make
@@ -138,15 +140,32 @@ def enable(
     author: Author = None,
     reason: Reason = "",
     base: Base = None,
+    from_backtest: FromBacktest = None,
+    out: Out = None,
+    timeout: Timeout = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Let queries be evaluated and their matches delivered.
+
+    With --from-backtest PIPELINE.toml one query is enabled in the registry of a pipeline, and what it missed there is
+    written to --out: the matches in all rows of the batches before the first one that has the query. Together with what
+    the pipeline delivers from then on that is every match once, whether the pipeline runs meanwhile or not. Said again
+    for a query that is enabled already, it gives the same.
 
     \b
     Examples:
       eddyline query enable cheap
       eddyline query enable --tag fx --owner ann
+      eddyline query enable cheap --from-backtest market.toml --out cheap-before.parquet
     """
+    if from_backtest is not None:
+        if tag or owner is not None or len(ids) != 1:
+            raise typer.BadParameter("--from-backtest enables one query: name its ID")
+        change = partial(_change, ids, State.ENABLED, author=author, reason=reason, base=base)
+        enable_from_backtest(ids[0], from_backtest, registry, out, timeout, change, as_json=as_json)
+        return
+    if out is not None:
+        raise typer.BadParameter("--out is for --from-backtest")
     _edit(registry, ids, tag, owner, State.ENABLED, author=author, reason=reason, base=base, as_json=as_json)
 
 
@@ -204,17 +223,28 @@ def _edit(
     """Bring queries into a state, or take them out where it is None."""
     with open_registry(where) as registry:
         chosen = _chosen(registry, ids, tags, owner)
-        edits: list[Edit] = [Drop(id) if state is None else Set(id, state=state) for id in chosen]
-        found = Edits([])
-        try:
-            change = registry.change(edits, author=author, reason=reason, base=base)
-        except RefusedError as refused:
-            for problem in refused.problems:
-                found.refuse(problem)
-            outcome = Outcome(registry.where, registry.version, None, found.findings)
-        else:
-            outcome = Outcome(registry.where, change.version, change, [])
+        outcome = _change(chosen, state, registry, author=author, reason=reason, base=base)
     outcome.tell(as_json=as_json)
+
+
+def _change(
+    ids: Sequence[str],
+    state: State | None,
+    registry: Registry,
+    *,
+    author: str | None,
+    reason: str,
+    base: int | None,
+) -> Outcome:
+    edits: list[Edit] = [Drop(id) if state is None else Set(id, state=state) for id in ids]
+    found = Edits([])
+    try:
+        change = registry.change(edits, author=author, reason=reason, base=base)
+    except RefusedError as refused:
+        for problem in refused.problems:
+            found.refuse(problem)
+        return Outcome(registry.where, registry.version, None, found.findings)
+    return Outcome(registry.where, change.version, change, [])
 
 
 def _chosen(registry: Registry, ids: Sequence[str], tags: Sequence[str], owner: str | None) -> list[str]:

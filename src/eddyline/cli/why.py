@@ -21,8 +21,9 @@ from eddyline.errors import EddylineError, FileError, QueryError
 from eddyline.execute.why import Why
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery
+from eddyline.model.reject import Reject
 from eddyline.runtime.embedded.json_rows import row_of
-from eddyline.runtime.embedded.rejects import Reject, Rejects
+from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import Piece, read
 from eddyline.runtime.embedded.verdicts import Verdicts, as_json, describe, words
 from eddyline.sql.select import parse
@@ -168,7 +169,7 @@ def _headline(verdict: Why) -> str:
 
 
 def _tuple(batch: pa.RecordBatch) -> Any:
-    from eddyline.runtime.embedded.json_text import json_lines
+    from eddyline.delivery.json_text import json_lines
 
     return json.loads(json_lines(batch)[0].as_py())
 

@@ -1,4 +1,4 @@
-"""`eddyline demo` with small settings and without a terminal; what it leaves on disk."""
+"""`eddyline demo --runtime embedded` with small settings and without a terminal; what it leaves on disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,19 @@ RUN = CliRunner()
 def told(folder: Path, *arguments: str) -> dict[str, Any]:
     result = RUN.invoke(
         app,
-        ["demo", "--seconds", "2", "--queries", "60", "--out", str(folder), "--json", *arguments],
+        [
+            "demo",
+            "--runtime",
+            "embedded",
+            "--seconds",
+            "2",
+            "--queries",
+            "60",
+            "--out",
+            str(folder),
+            "--json",
+            *arguments,
+        ],
         catch_exceptions=False,
     )
     assert result.exit_code == 0
@@ -62,7 +74,17 @@ def test_what_is_on_disk_agrees(tmp_path: Path) -> None:
 def test_without_a_terminal(tmp_path: Path) -> None:
     result = RUN.invoke(
         app,
-        ["demo", "--seconds", "1", "--queries", "40", "--out", str(tmp_path / "new")],
+        [
+            "demo",
+            "--runtime",
+            "embedded",
+            "--seconds",
+            "1",
+            "--queries",
+            "40",
+            "--out",
+            str(tmp_path / "new"),
+        ],
         catch_exceptions=False,
     )
     assert "version 2: chen adds 8 queries" in result.stdout

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import tempfile
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from eddyline.cli.options import AsJson
-from eddyline.cli.output import Output, print_json
+from eddyline.cli.output import Exit, Output, note, print_json
 from eddyline.errors import FileError
 
 if TYPE_CHECKING:
@@ -19,7 +21,18 @@ if TYPE_CHECKING:
 PICTURE: Final = "demo.svg"
 
 
+class Runtime(StrEnum):
+    """Where queries are evaluated."""
+
+    EMBEDDED = "embedded"
+    SPARK = "spark"
+
+
 def demo(
+    runtime: Annotated[
+        Runtime | None,
+        typer.Option(help="spark: a pipeline on Structured Streaming; embedded: inside of this process."),
+    ] = None,
     seconds: Annotated[int, typer.Option(min=1, max=3_600, help="How long the market flows.")] = 20,
     queries: Annotated[int, typer.Option(min=1, max=20_000, help="Queries that stand at the start.")] = 1_000,
     out: Annotated[
@@ -36,23 +49,68 @@ def demo(
     """Watch a thousand standing queries on a generated market.
 
     Prices walk, volumes burst, news come in; queries are added, changed, put in shadow, removed and rolled back while
-    the tuples flow. The registry, all deliveries, the last quotes and a picture stay in a folder, which is named at
-    the end. For one seed, time and number of queries the matches are always the same.
+    the tuples flow. Everything stays in a folder, which is named at the end: registry, results, a picture.
+
+    On Spark, which is used where it is installed, quotes arrive as files, and the queries are changed by this very
+    command in other processes. At the end all results are read back and compared with what there should be.
+    With --runtime embedded the matches are always the same for one seed, time and number of queries.
 
     \b
     Examples:
       eddyline demo
-      eddyline demo --seconds 10 --queries 5000 --seed 3
+      eddyline demo --runtime embedded --seconds 10 --queries 5000 --seed 3
       eddyline demo --out demo --json
     """
+    if runtime is None:
+        runtime = Runtime.SPARK if _has_spark() else Runtime.EMBEDDED
+        if runtime is Runtime.EMBEDDED:
+            note(
+                "Spark is not installed: the embedded demo runs; pip install 'eddyline[spark,java]' for the other"
+            )
+    folder, output = _folder(out), Output()
+    if runtime is Runtime.SPARK:
+        _on_spark(seconds, queries, seed, folder, output, as_json=as_json)
+    else:
+        _embedded(seconds, queries, seed, folder, output, as_json=as_json)
+
+
+def _has_spark() -> bool:
+    try:
+        version("pyspark")
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _on_spark(seconds: int, queries: int, seed: int, folder: Path, output: Output, *, as_json: bool) -> None:
+    from eddyline.cli.demo.pipeline.picture import picture
+    from eddyline.cli.demo.pipeline.plan import Plan
+    from eddyline.cli.demo.pipeline.run import run
+    from eddyline.cli.demo.pipeline.telling import tell
+    from eddyline.cli.run.view import View
+
+    plan = Plan(seconds, queries, seed, folder)
+    shown = Output(errors=True) if as_json else output
+    sinks = {"results": "exactly once", "newsroom": "exactly once"}
+    shown.line(f"starting Spark; everything will be in {folder}")
+    outcome = run(plan, View("market", output=shown, sinks=sinks, footer=f"everything is in {folder}"))
+    (folder / PICTURE).write_text(picture(outcome), encoding="utf-8")
+    if as_json:
+        print_json(outcome.as_json())
+    else:
+        tell(outcome, output, PICTURE)
+    if not outcome.verdict.is_exact:
+        raise typer.Exit(Exit.FINDINGS)
+
+
+def _embedded(seconds: int, queries: int, seed: int, folder: Path, output: Output, *, as_json: bool) -> None:
     from eddyline.cli.demo.picture import picture
     from eddyline.cli.demo.run import Plan, run
 
-    plan = Plan(seconds, queries, seed, _folder(out))
-    output = Output()
+    plan = Plan(seconds, queries, seed, folder)
     with _view(output, as_json=as_json) as watch:
         record = run(plan, watch)
-    (plan.folder / PICTURE).write_text(picture(record), encoding="utf-8")
+    (folder / PICTURE).write_text(picture(record), encoding="utf-8")
     if as_json:
         print_json(record.as_json())
     else:
@@ -83,7 +141,7 @@ def _view(output: Output, *, as_json: bool) -> Screen | Lines | Nothing:
 
 
 def _tell(record: Record, output: Output) -> None:
-    from eddyline.cli.demo.view import bars, chart
+    from eddyline.cli.charts import bars, chart
 
     output.heading(
         f"{record.tuples:,} tuples in {record.taken:.1f} s met {record.queries:,} queries, "

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-from math import ceil
 from types import TracebackType
 from typing import Final
 
@@ -15,13 +12,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from eddyline.cli.charts import bars, chart
 from eddyline.cli.demo.run import PACE, Record
 from eddyline.cli.output import Output
 
 LINE_EVERY: Final = 2  # seconds, without a terminal
 RECENT: Final = PACE * 2  # batches over which the rate is taken
 NARROW: Final = 100  # columns below which not all panels stand side by side
-_BAR: Final = 12
 _FIGURES: Final = 8  # lines of the panel with the figures
 
 
@@ -131,36 +128,6 @@ def flow(record: Record) -> RenderableType:
     ):
         table.add_row(name, value)
     return Group(table, Text.assemble(("matches a batch  ", "dim"), (chart(matches, 20), "cyan")))
-
-
-def chart(counts: Sequence[int], width: int) -> str:
-    """Counts as a line of blocks, each the mean of its part of them.
-
-    >>> chart([0, 1, 3, 100, 100], 3)
-    ' ▁█'
-    """
-    ends = [len(counts) * place // width for place in range(width + 1)] if len(counts) > width else []
-    parts = [counts[a:b] for a, b in pairwise(ends)] or [[count] for count in counts]
-    means = [sum(part) / len(part) for part in parts]
-    most = max(means, default=0) or 1
-    return "".join(" ▁▂▃▄▅▆▇█"[ceil(8 * mean / most)] for mean in means)
-
-
-def bar(value: int, most: int, width: int = _BAR) -> str:
-    """A bar of blocks, to an eighth of a character.
-
-    >>> bar(3, 4, 4), bar(1, 16, 4), bar(0, 4, 4)
-    ('███', '▎', '')
-    """
-    eighths = round(8 * width * value / most) if most else 0
-    full, rest = divmod(eighths, 8)
-    return "█" * full + ("" if rest == 0 else "▏▎▍▌▋▊▉"[rest - 1])
-
-
-def bars(counts: Sequence[tuple[str, int]], width: int = _BAR) -> list[tuple[str, str, str]]:
-    """Names, numbers and bars, for a table."""
-    most = max((count for _, count in counts), default=0)
-    return [(name, f"{count:,}", bar(count, most, width)) for name, count in counts]
 
 
 def _busiest(record: Record, rows: int) -> Table:

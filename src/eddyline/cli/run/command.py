@@ -1,0 +1,203 @@
+"""`eddyline run PIPELINE.toml`: standing queries over streams, on Spark."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from eddyline.cli.options import AsJson
+from eddyline.cli.output import Exit, Output, counted_rows, note, print_json
+
+if TYPE_CHECKING:
+    from eddyline.cli.run.view import View
+    from eddyline.runtime.spark.pipeline.running import RunningPipeline
+    from eddyline.runtime.spark.pipeline.settings import PipelineSettings
+    from eddyline.runtime.spark.watching.totals import Totals
+
+LOOK: Final = 0.2  # seconds between two looks at the reports
+
+
+def run(
+    file: Annotated[
+        str, typer.Argument(metavar="PIPELINE.toml", help="The settings: registry, sources, sinks.")
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, print the plan, change nothing.")
+    ] = False,
+    once: Annotated[
+        bool, typer.Option("--available-now", "--once", help="Take what is there, then end.")
+    ] = False,
+    prometheus: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, metavar="PORT", help="Serve metrics on this port of 127.0.0.1."),
+    ] = None,
+    no_view: Annotated[
+        bool, typer.Option("--no-view", help="A line a batch instead of panels, also on a terminal.")
+    ] = False,
+    log: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a log of JSON lines; - is standard error.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a pipeline: sources in, all registered queries evaluated together, results out.
+
+    Queries come and go while it runs: a change in the registry is in force from the next batch on. Ctrl-C stops after
+    the batch that runs, a second one at once; started again it goes on where it was. With --dry-run the exit code is 1
+    when a query would be left out or has no sink.
+
+    \b
+    Examples:
+      eddyline run market.toml --dry-run
+      eddyline run market.toml
+      eddyline run market.toml --available-now --json
+    """
+    from eddyline.runtime.spark.pipeline.settings import AVAILABLE_NOW, read_settings
+
+    settings = read_settings(file)
+    if once:
+        settings = replace(settings, trigger=AVAILABLE_NOW)
+    if prometheus is not None:
+        settings = replace(settings, prometheus=prometheus)
+    if dry_run:
+        _plan(settings, as_json)
+        return
+    with _logged(settings, log):
+        _run(settings, as_json=as_json, no_view=no_view)
+
+
+def _plan(settings: PipelineSettings, as_json: bool) -> None:
+    from eddyline.cli.run.plan_text import show
+    from eddyline.runtime.spark.pipeline.pipeline import Pipeline
+
+    plan = Pipeline(settings).plan()
+    if as_json:
+        print_json(plan.as_json())
+    else:
+        show(plan, Output())
+    raise typer.Exit(Exit.FINDINGS if plan.has_findings else Exit.FINE)
+
+
+def _run(settings: PipelineSettings, *, as_json: bool, no_view: bool) -> None:
+    from eddyline.runtime.spark.pipeline.pipeline import Pipeline
+
+    with ExitStack() as stack:
+        note("starting Spark")
+        running = Pipeline(settings).start()
+        stack.callback(running.stop)
+        stack.enter_context(_interruptible())
+        for id, reason in running.problems.items():
+            note(f'query "{id}" is left out: {reason}')
+        if running.endpoint is not None:
+            note(f"metrics at {running.endpoint.url}")
+        view = None if as_json else stack.enter_context(_view(settings, no_view))
+        totals = stack.enter_context(_Told(view)).watch(running)
+    _end(running, totals, as_json)
+
+
+def _view(settings: PipelineSettings, no_view: bool) -> View:
+    from eddyline.cli.run.view import View
+    from eddyline.runtime.spark.sinks import guarantee_of
+
+    return View(
+        settings.name,
+        output=_Lines() if no_view else Output(),
+        sinks={sink.name: guarantee_of(sink) for sink in settings.sinks},
+        footer="Ctrl-C stops after the batch that runs",
+    )
+
+
+class _Lines(Output):
+    """Lines, also where a terminal reads along."""
+
+    is_terminal = False
+
+
+class _Told(logging.Handler):
+    """Tells a view of batches and of warnings."""
+
+    def __init__(self, view: View | None) -> None:
+        super().__init__(logging.WARNING)
+        self._view = view
+
+    def __enter__(self) -> _Told:
+        logging.getLogger("eddyline").addHandler(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        logging.getLogger("eddyline").removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """A warning."""
+        self.tell(record.getMessage())
+
+    def tell(self, text: str) -> None:
+        """Something to know."""
+        if self._view is None:
+            note(text)
+        else:
+            self._view.tell(text)
+
+    def watch(self, running: RunningPipeline) -> Totals:
+        """Show batches until the end; the first Ctrl-C asks for it, the second one takes it."""
+        from eddyline.runtime.spark.watching.totals import Totals
+
+        tail, totals, interrupts, over = running.follow(), Totals(), 0, False
+        while not over:
+            try:
+                over = running.await_termination(LOOK)
+            except KeyboardInterrupt:
+                interrupts += 1
+                self.tell(
+                    "stopping after the batch; Ctrl-C again stops at once" if interrupts == 1 else "stopping"
+                )
+                running.stop(now=interrupts > 1, timeout=0)
+            for report in tail.read():
+                totals = totals.plus(report)
+                if self._view is not None:
+                    self._view.update(report)
+        if interrupts > 1:
+            raise KeyboardInterrupt
+        return totals
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Take a request to terminate as a Ctrl-C, and a Ctrl-C as one: Spark's own handler would cancel the batch that runs."""
+    wanted = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(one, signal.default_int_handler) for one in wanted]
+    try:
+        yield
+    finally:
+        for one, handler in zip(wanted, before, strict=True):
+            signal.signal(one, handler)
+
+
+@contextmanager
+def _logged(settings: PipelineSettings, path: str | None) -> Iterator[None]:
+    """Write a log, if one is wanted."""
+    from eddyline.runtime.spark.pipeline.secrets import secrets_in
+    from eddyline.runtime.spark.watching.logs import structured
+
+    if path is None:
+        yield
+        return
+    hidden = {text for secret in secrets_in(settings) for text in secret.hidden()}
+    with structured(None if path == "-" else path, secrets=hidden):
+        yield
+
+
+def _end(running: RunningPipeline, totals: Totals, as_json: bool) -> None:
+    if as_json:
+        print_json({**running.status, "totals": totals.to_json(), "left_out": running.problems})
+        return
+    Output().line(
+        f"{totals.count('batches'):,} batches, {counted_rows(totals.count('rows'))}, "
+        f"{totals.count('matches'):,} matches, {counted_rows(sum(totals.delivered.values()))} delivered, "
+        f"{totals.count('dropped_rows'):,} dead letters"
+    )
