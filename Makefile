@@ -11,10 +11,10 @@ ARGS    ?=
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fuzz golden bench format docs clean lint
+.PHONY: help setup demo test test-faults check fuzz golden bench bench-spark format docs clean lint
 
 help:  ## show this text
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## make .venv and install everything into it (again only when the dependencies change)
 
@@ -31,14 +31,17 @@ $(STAMP): pyproject.toml constraints.txt
 	  -e '.[spark,java,postgres,bench,dev]'
 	@touch $@
 
-demo: $(STAMP)  ## see it work: make demo ARGS='--seconds 10 --queries 5000'
+demo: $(STAMP)  ## see it work: make demo ARGS='--runtime embedded --seconds 10'
 	$(BIN)/eddyline demo $(ARGS)
 
 test: lint  ## everything that must be green: lint, types, layers, docs and all tests
-	$(PYTEST) -m "not fuzz" $(ARGS)
+	$(PYTEST) -m "not fuzz and not faults" $(ARGS)
+
+test-faults: $(STAMP)  ## kill pipelines at random moments and break what is around them: some twenty minutes
+	$(PYTEST) -m faults $(ARGS)
 
 check: lint  ## the quick part of test: no Spark, no slow tests
-	$(PYTEST) -m "not fuzz and not slow and not spark" $(ARGS)
+	$(PYTEST) -m "not fuzz and not faults and not slow and not spark" $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check --quiet .
@@ -55,6 +58,9 @@ golden: $(STAMP)  ## rewrite the expected halves of tests/golden (read the diff)
 
 bench: $(STAMP)  ## measure: make bench ARGS=...
 	$(BIN)/python -m bench run $(ARGS)
+
+bench-spark: $(STAMP)  ## measure on Spark, on one core: make bench-spark ARGS=...
+	$(BIN)/python -m bench spark $(ARGS)
 
 format: $(STAMP)  ## format the code and mend what ruff can mend
 	$(BIN)/ruff format .

@@ -1,11 +1,13 @@
-"""`python -m bench run`: measure, print, and write bench/results/latest.json; `report`: put that into the README."""
+"""`python -m bench run`: measure, print, and write bench/results/latest.json; `spark`: the same on Spark, in the same file;
+`report`: put that into the README.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +39,19 @@ SUITES: Final[dict[str, Suite]] = {
 }
 
 
+def _on_spark(names: list[str] | None) -> dict[str, Suite]:
+    """The measurements on Spark, which is started when the first of them is."""
+    from bench.spark.cluster import cluster
+    from bench.spark.suites import SUITES as suites
+
+    def together(setting: Setting) -> Iterator[Record]:
+        with cluster() as running:
+            for name in names or suites:
+                yield from suites[name](setting, running)
+
+    return {"spark": together}
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; 1 if a suite broke or a result was not the peer's."""
     chosen = _parser().parse_args(arguments)
@@ -45,7 +60,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     console = Console() if sys.stdout.isatty() else Console(width=100)
     setting = Setting(chosen.quick, chosen.queries)
-    records, broken = _run(chosen.workload or list(SUITES), setting, console, chosen.results)
+    on_spark = chosen.command == "spark"
+    suites = _on_spark(chosen.workload) if on_spark else {n: SUITES[n] for n in chosen.workload or SUITES}
+    kept = record.kept(chosen.results, on_spark=on_spark)
+    records, broken = _run(suites, setting, console, chosen.results, kept)
     report.show(records, console, quick=chosen.quick)
     console.print(f"written to {chosen.results}")
     return 1 if broken or not all(line.equal for line in records) else 0
@@ -58,28 +76,34 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--workload", choices=list(SUITES), action="extend", nargs="+", help="all if not given")
     run.add_argument("--quick", action="store_true", help="small batches, up to 10,000 queries")
     run.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
-    shown = commands.add_parser("report", help="write the table of the README")
-    for command in (run, shown):
+    spark = commands.add_parser("spark", help="measure on Spark, on one core")
+    spark.add_argument("--workload", choices=("alerts", "paper"), action="extend", nargs="+")
+    spark.add_argument("--quick", action="store_true", help="few rows, up to 10,000 queries")
+    spark.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
+    shown = commands.add_parser("report", help="write the tables of the README")
+    for command in (run, spark, shown):
         command.add_argument("--results", type=Path, default=record.LATEST, help="the results file")
     return parser
 
 
-def _run(names: list[str], setting: Setting, console: Console, path: Path) -> tuple[list[Record], bool]:
-    """The lines of some suites; one that breaks is told and does not stop the others."""
+def _run(
+    suites: Mapping[str, Suite], setting: Setting, console: Console, path: Path, kept: list[Record]
+) -> tuple[list[Record], bool]:
+    """The lines of some suites, written behind those that are kept; one that breaks does not stop the others."""
     records: list[Record] = []
     broken = False
-    for name in names:
+    for name, suite in suites.items():
         try:
-            for line in SUITES[name](setting):
+            for line in suite(setting):
                 records.append(line)
                 console.print("  ".join(report.cells(line)), style="dim", highlight=False)
-                record.write(records, path)
+                record.write(kept + records, path)
         except Exception:  # a long run must not be lost for one workload
             broken = True
             console.print(
                 f"{name} broke:\n{traceback.format_exc()}", style="red", highlight=False, markup=False
             )
-    record.write(records, path)
+    record.write(kept + records, path)
     return records, broken
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bench.record import Record
+from bench.record import SPARK_PEERS, Record
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Bar:
 
 
 LESS_IS_BETTER: Final = ("start", "bytes", "seconds", "p99")
+WAYS: Final = SPARK_PEERS[1:]
 BARS: Final = (
     Bar("paper", "marginal", "polars", ratio=6, at_least=100, at_most=999),
     Bar("paper", "marginal", "polars", ratio=12, at_least=1_000, at_most=10_000),
@@ -71,6 +72,18 @@ BARS: Final = (
     Bar("engine", "tuples", "asked for", ours=1_000_000, at_least=10_000),
     Bar("engine", "changes", "asked for", ours=200, at_least=10_000),
     Bar("engine", "p99", "median", ratio=1 / 3, at_least=10_000),
+    # on Spark: at most so many times the time of a pass-through
+    Bar("alerts", "numbers", "pass-through", ratio=1 / 1.3, at_most=1_000),
+    Bar("alerts", "numbers", "pass-through", ratio=1 / 1.5, at_most=10_000),
+    Bar("alerts", "numbers", "pass-through", ratio=1 / 2, at_most=100_000),
+    Bar("alerts", "numbers", "pass-through", ratio=1 / 3, at_most=1_000_000),
+    Bar("expressions", "numbers", "pass-through", ratio=1 / 2),
+    # on Spark: against each of the ways that users have today
+    *(Bar("paper", metric, peer, ratio=1, at_most=100) for peer in WAYS for metric in ("counts", "numbers")),
+    *(Bar("paper", "counts", peer, ratio=20, at_most=1_000) for peer in WAYS),
+    *(Bar("paper", "counts", peer, ratio=100, at_most=10_000) for peer in WAYS),
+    *(Bar("paper", "numbers", peer, ratio=8, at_most=1_000) for peer in WAYS),
+    *(Bar("paper", "numbers", peer, ratio=10, at_most=10_000) for peer in WAYS),
     Bar("registry import", "seconds", "", ours=20, at_least=100_000),
     Bar("registry list", "seconds", "", ours=5, at_least=100_000),
     Bar("registry search", "seconds", "", ours=3, at_least=100_000),

@@ -7,6 +7,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
+SPARK_PEERS = (
+    "pass-through",
+    "boolean-columns",
+    "if-array",
+    "rules-join",
+    "python-udf",
+    "query-per-rule",
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,11 @@ class Record:
     peer_value: float
     ratio: float
     equal: bool
+
+    @property
+    def on_spark(self) -> bool:
+        """Whether the line was measured on Spark: it has peers of its own."""
+        return self.peer in SPARK_PEERS
 
     @staticmethod
     def rates(
@@ -45,6 +58,11 @@ def write(records: list[Record], path: Path = LATEST) -> None:
     """Write all lines of a run."""
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps([asdict(record) for record in records], indent=2) + "\n", encoding="utf-8")
+
+
+def kept(path: Path, *, on_spark: bool) -> list[Record]:
+    """The lines of a file that a run does not replace: runs on Spark and others leave each other's alone."""
+    return [record for record in read(path) if record.on_spark != on_spark] if path.exists() else []
 
 
 def read(path: Path = LATEST) -> list[Record]:

@@ -1,4 +1,4 @@
-"""Results as a table: on the terminal, and in the README between two markers (`python -m bench report`)."""
+"""Results as tables: on the terminal, and in the README between markers (`python -m bench report`)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from bench.record import Record
 README: Final = Path(__file__).parents[1] / "README.md"
 BEGIN: Final = "<!-- bench:begin -->"
 END: Final = "<!-- bench:end -->"
+SPARK_BEGIN: Final = "<!-- bench-spark:begin -->"
+SPARK_END: Final = "<!-- bench-spark:end -->"
 HEAD: Final = ("workload", "queries", "rows", "metric", "ours", "peer", "peer's", "ratio", "bar")
 _LEFT: Final = ("workload", "metric", "peer")
 
@@ -76,15 +78,20 @@ def markdown(records: list[Record]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def insert(text: str, table: str) -> str:
+def insert(text: str, table: str, begin: str = BEGIN, end: str = END) -> str:
     """The page with the table between its markers."""
-    head, begin, rest = text.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the page has no lines {BEGIN} and {END}")
+    head, found, rest = text.partition(begin)
+    _, closed, tail = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"the page has no lines {begin} and {end}")
     return f"{head}{begin}\n{table}\n{end}{tail}"
 
 
 def write(records: list[Record], page: Path = README) -> None:
-    """Rewrite the table of a page."""
-    page.write_text(insert(page.read_text(encoding="utf-8"), markdown(records)), encoding="utf-8")
+    """Rewrite the tables of a page; one of which there are no lines stays as it is."""
+    text = page.read_text(encoding="utf-8")
+    for on_spark, begin, end in ((False, BEGIN, END), (True, SPARK_BEGIN, SPARK_END)):
+        lines = [record for record in records if record.on_spark == on_spark]
+        if lines:
+            text = insert(text, markdown(lines), begin, end)
+    page.write_text(text, encoding="utf-8")

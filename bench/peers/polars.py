@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from bench.workloads.predicates import All, Any, Compare, Like, Not, Predicate
+from bench.workloads.predicates import All, Any, Compare, Like, Not, Predicate, Scaled
 from bench.workloads.workload import Workload
 
 _COMPARE: Final[dict[str, Callable[..., pl.Expr]]] = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq}
@@ -25,6 +25,8 @@ def expression(predicate: Predicate) -> pl.Expr:
             return _COMPARE[operator](pl.col(column), value)
         case Like(column, pattern):
             return _like(pl.col(column).str, pattern)
+        case Scaled(column, factor, operator, other):
+            return _COMPARE[operator](pl.col(column) * factor, pl.col(other))
         case All(parts):
             return reduce(and_, map(expression, parts))
         case Any(parts):

@@ -26,6 +26,16 @@ class Like:
 
 
 @dataclass(frozen=True, slots=True)
+class Scaled:
+    """A column times a constant against another column."""
+
+    column: str
+    factor: float
+    operator: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
 class All:
     """Every part is true."""
 
@@ -46,7 +56,7 @@ class Not:
     part: Predicate
 
 
-Predicate = Compare | Like | All | Any | Not
+Predicate = Compare | Like | Scaled | All | Any | Not
 
 
 def sql(predicate: Predicate) -> str:
@@ -60,6 +70,8 @@ def sql(predicate: Predicate) -> str:
             return f"{column} {operator} {_literal(value)}"
         case Like(column, pattern):
             return f"{column} LIKE {_literal(pattern)}"
+        case Scaled(column, factor, operator, other):
+            return f"{column} * {factor!r}D {operator} {other}"
         case All(parts):
             return " AND ".join(_inner(part) for part in parts)
         case Any(parts):
@@ -70,7 +82,7 @@ def sql(predicate: Predicate) -> str:
 
 def _inner(predicate: Predicate) -> str:
     text = sql(predicate)
-    return text if isinstance(predicate, Compare | Like | Not) else f"({text})"
+    return text if isinstance(predicate, Compare | Like | Scaled | Not) else f"({text})"
 
 
 def _literal(value: int | float | str) -> str:

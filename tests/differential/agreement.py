@@ -12,7 +12,7 @@ Expected values are Spark's, three-valued: NULL differs from FALSE.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -31,6 +31,8 @@ from eddyline.testing.tree import Statement
 from tests.differential.exceptions import excused
 from tests.differential.finding import Finding, Report, same, value_of
 from tests.differential.judge import Failed, Refused, Values, Verdict, judge
+
+Find = Callable[[QuerySet, pa.RecordBatch], Mapping[str, list[int]]]
 
 
 def judge_text(
@@ -156,13 +158,18 @@ def judge_matches(
     *,
     settings: IndexSettings = DEFAULT_INDEX,
     text: bool = False,
+    find: Find | None = None,
 ) -> Report:
-    """Spark against one query set of all statements; `text`: as written, else in the failing-as-NULL forms."""
+    """Spark against one query set of all statements; `text`: as written, else in the failing-as-NULL forms.
+
+    `find` gives the rows of each query, if it is not the query set itself that is judged.
+    """
     report = Report()
     pairs = [(s, b) for s in statements if isinstance(b := _bound(s, zone), BoundQuery)]
     queries = {str(i): statement_text(statement) for i, (statement, _) in enumerate(pairs)}
     queryset = QuerySet.build(queries, streams=[EVERYTHING], time_zone=zone, settings=settings)
-    found = queryset.match(batch)
+    matches = queryset.match(batch)
+    found = {id: matches.rows(id).tolist() for id in queries} if find is None else find(queryset, batch)
     if text:
         verdicts = dict(_spark_on_text(spark, [statement for statement, _ in pairs], batch, zone))
         judged = [verdicts[statement][-1] for statement, _ in pairs]
@@ -173,8 +180,8 @@ def judge_matches(
     for id, (statement, _), verdict in zip(queries, pairs, judged, strict=True):
         if isinstance(verdict, Values):
             expected = [row for row, value in enumerate(canonical(verdict.array)) if value is True]
-            if found.rows(id).tolist() != expected:
-                _file(report, Finding("matches", statement, expected, found.rows(id).tolist()))
+            if found.get(id, []) != expected:
+                _file(report, Finding("matches", statement, expected, found.get(id, [])))
         elif text:
             report.failed += 1
         else:

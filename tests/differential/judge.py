@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -67,16 +67,21 @@ def settings(spark: SparkSession, **values: str) -> Iterator[None]:
     before = {name: spark.conf.get(name, None) for name in names}
     for name, value in names.items():
         spark.conf.set(name, value)
-    spark.sparkContext.setLogLevel("OFF")  # each failing row would be logged four times with Java's stack
+    _log_level(spark, "OFF")  # each failing row would be logged four times with Java's stack
     try:
         yield
     finally:
-        spark.sparkContext.setLogLevel("ERROR")
+        _log_level(spark, "ERROR")
         for name, old in before.items():
             if old is None:
                 spark.conf.unset(name)
             else:
                 spark.conf.set(name, old)
+
+
+def _log_level(spark: SparkSession, level: str) -> None:
+    with suppress(PySparkException):  # a session of Spark Connect has no context
+        spark.sparkContext.setLogLevel(level)
 
 
 def load(spark: SparkSession, batch: pa.RecordBatch) -> DataFrame:

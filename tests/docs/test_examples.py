@@ -58,9 +58,14 @@ def pages() -> Iterator[object]:
 
 
 @pytest.mark.parametrize("page", list(pages()))
-def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    text = page.read_text()
+    if any("session()" in block.code for block in blocks(text)):
+        request.getfixturevalue("spark")  # what `session()` gives then
     monkeypatch.chdir(tmp_path)
-    run(page, page.read_text())
+    run(page, text)
 
 
 def test_blocks_are_found_and_compared() -> None:

@@ -1,0 +1,289 @@
+"""Kills a running pipeline at random moments while its queries change, and says what must be on disk afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import eddyline as ed
+from eddyline.registry import Drop, Edit, Put, Registry, Set, State
+from eddyline.runtime.spark.versions import StateFolder, VersionLog
+from tests.spark.pipelines import QUOTES, Place, quotes
+
+ROOT = Path(__file__).parent.parent.parent
+ROWS = 20  # a file
+PATIENCE = 240.0  # seconds in which something must happen
+
+
+@dataclass
+class Driver:
+    """The process that runs the pipeline; started again after it was killed."""
+
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+    starts: int = 0
+
+    def ensure(self) -> None:
+        """Start it if it does not run."""
+        if self.process is not None and self.process.poll() is None:
+            return
+        self.starts += 1
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        with (self.folder / f"driver-{self.starts}.log").open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.fault.pipeline_script", str(self.folder)],
+                stdout=log,
+                stderr=log,
+                env=environment,
+                cwd=ROOT,
+                start_new_session=True,
+            )
+
+    def kill(self, *, with_java: bool) -> None:
+        """Kill the driver, alone or with its JVM and workers; alone, it takes them along sooner or later."""
+        assert self.process is not None, "it was started"
+        family = descendants(self.process.pid) if with_java else []
+        for pid in (self.process.pid, *family):
+            _kill(pid)
+        self.process.wait()
+
+    def kill_worker(self, choice: random.Random) -> bool:
+        """Kill one of the Python workers, if there is any."""
+        assert self.process is not None, "it was started"
+        family = descendants(self.process.pid)
+        daemons = {pid for pid in family if "daemon" in _command(pid)}
+        workers = [pid for pid in family if _parent(pid) in daemons]
+        if not workers:
+            return False
+        _kill(choice.choice(workers))
+        return True
+
+    def log(self) -> str:
+        """What the last start said."""
+        return (self.folder / f"driver-{self.starts}.log").read_text(errors="replace")[-3000:]
+
+
+@contextmanager
+def driver(folder: Path) -> Iterator[Driver]:
+    """A driver that is gone afterwards, whatever happens."""
+    running = Driver(folder)
+    try:
+        yield running
+    finally:
+        if running.process is not None and running.process.poll() is None:
+            running.kill(with_java=True)
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below a process."""
+    parents = {int(path.name): _parent(int(path.name)) for path in Path("/proc").glob("[0-9]*")}
+    found, pending = [], [pid]
+    while pending:
+        above = pending.pop()
+        below = [one for one, parent in parents.items() if parent == above]
+        found += below
+        pending += below
+    return found
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return -1
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+@dataclass
+class Changes:
+    """Random changes of the registry, and files that come in, between the kills."""
+
+    place: Place
+    choice: random.Random
+    files: int = 0
+    changes: int = 0
+    known: list[str] = field(default_factory=list)
+
+    def feed(self) -> None:
+        """One more file."""
+        self.place.write(f"{self.files:05}.json", quotes(self.files * ROWS, ROWS))
+        self.files += 1
+
+    def change(self) -> None:
+        """Add a query, give one another text, take one out, or make a shadow of it."""
+        self.changes += 1
+        id = self.choice.choice(self.known) if self.known else "q0"
+        edit: Edit
+        match self.choice.randrange(6) if len(self.known) > 3 else 0:
+            case 0 | 1:
+                id = f"q{self.changes}"
+                edit = Put(id, self._text())
+                self.known.append(id)
+            case 2 | 3:
+                edit = Put(id, self._text())
+            case 4:
+                edit = Set(id, state=self.choice.choice([State.SHADOW, State.ENABLED]))
+            case _:
+                edit = Drop(id)
+                self.known.remove(id)
+        self.place.register([edit])
+
+    def _text(self) -> str:
+        letter, bound = self.choice.choice("abc"), self.choice.randrange(1, 40)
+        return f"SELECT id, symbol, price FROM quotes WHERE symbol = '{letter}' AND id % {bound} < 3"
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """What is on disk, and what must be there by the versions that served the batches."""
+
+    folder: Path
+
+    @property
+    def log(self) -> VersionLog:
+        """Which version served which batch."""
+        return VersionLog(StateFolder.find(self.folder / "state").batches)
+
+    def files(self) -> dict[int, set[Path]]:
+        """The files of every batch, as Spark's own log of the source says."""
+        found: dict[int, set[Path]] = {}
+        for log in (self.folder / "state" / "spark" / "quotes" / "sources" / "0").glob("[0-9]*"):
+            for line in log.read_text().splitlines()[1:]:
+                entry = json.loads(line)
+                found.setdefault(entry["batchId"], set()).add(Path(entry["path"].removeprefix("file://")))
+        return found
+
+    def all_committed(self) -> bool:
+        """Whether every batch is done."""
+        served = list(self.log.batches("quotes"))
+        return bool(served) and all(batch.committed is not None for batch in served)
+
+    def expected(self) -> tuple[list[tuple[Any, ...]], dict[str, int], dict[str, int]]:
+        """Every result that must be there, and the matches and deliveries of every query: by the embedded matcher."""
+        pins = {pin.batch_id: pin.version for pin in self.log.pins("quotes")}
+        results: list[tuple[Any, ...]] = []
+        matches: Counter[str] = Counter()
+        deliveries: Counter[str] = Counter()
+        with Registry.open(self.folder / "registry.db") as registry:
+            for batch_id, files in sorted(self.files().items()):
+                version = pins[batch_id]
+                entries = {e.id: e for e in registry.entries(version) if e.state != State.DISABLED}
+                queries = ed.QuerySet.build({e.id: e.sql for e in entries.values()}, streams=[QUOTES])
+                rows = [json.loads(line) for file in sorted(files) for line in file.read_text().splitlines()]
+                columns = {
+                    "id": pa.array([row["id"] for row in rows], pa.int64()),
+                    "symbol": [row["symbol"] for row in rows],
+                    "price": pa.array([row["price"] for row in rows], pa.float64()),
+                    "at": pa.nulls(len(rows), pa.timestamp("us", "UTC")),
+                }
+                for pair in queries.match(pa.table(columns)).pairs().to_pylist():
+                    entry, row = entries[pair["query"]], rows[pair["row"]]
+                    matches[entry.id] += 1
+                    if entry.state == State.ENABLED:
+                        deliveries[entry.id] += 1
+                        payload = (row["id"], row["symbol"], row["price"])
+                        results.append((entry.id, entry.revision, version, batch_id, row["id"], payload))
+        return sorted(results), dict(matches), dict(deliveries)
+
+    def found(self) -> list[tuple[Any, ...]]:
+        """Every result that a plain reader of the folder sees."""
+        results = []
+        for row in Place(self.folder).results():
+            selected = json.loads(row["payload"]) if row.get("payload") else row
+            payload = (selected["id"], selected["symbol"], selected["price"])
+            identity = json.loads(row["tuple_key"])["id"]
+            results.append(
+                (row["query_id"], row["query_revision"], row["version"], row["batch"], identity, payload)
+            )
+        return sorted(results)
+
+
+def storm(folder: Path, kills: int, seed: int) -> Counter[str]:
+    """Run a pipeline, kill it so many times while files come and queries change, let it end; what was killed how often."""
+    choice = random.Random(seed)
+    changes = Changes(Place(folder), choice)
+    for _ in range(5):
+        changes.change()
+    done: Counter[str] = Counter()
+    with driver(folder) as running:
+        while done.total() < kills:
+            running.ensure()
+            _wait_for_batch(folder, running, changes)
+            for _ in range(choice.randrange(1, 4)):
+                changes.feed()
+                changes.change()
+            time.sleep(choice.random() * 1.5)
+            if choice.random() < 0.5 and running.kill_worker(choice):
+                done["worker"] += 1
+            else:
+                with_java = choice.random() < 0.7
+                running.kill(with_java=with_java)
+                done["driver and JVM" if with_java else "driver"] += 1
+        changes.feed()
+        (folder / "enough").touch()
+        _until(lambda: _ended(running), running)
+    return done
+
+
+def _wait_for_batch(folder: Path, running: Driver, changes: Changes) -> None:
+    """Wait until the driver has begun another batch, so that a kill hits work and not a start."""
+    before = _pinned(folder)
+    changes.feed()
+
+    def begun() -> bool:
+        running.ensure()
+        return _pinned(folder) != before
+
+    _until(begun, running)
+
+
+def _pinned(folder: Path) -> int:
+    try:
+        last = Aftermath(folder).log.last("quotes")
+    except ed.EddylineError:  # the state folder is not there yet
+        return -1
+    return -1 if last is None else last.batch_id
+
+
+def _ended(running: Driver) -> bool:
+    running.ensure()
+    assert running.process is not None, "it was just started"
+    try:
+        return running.process.wait(1.0) == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def _until(condition: Any, running: Driver) -> None:
+    end = time.monotonic() + PATIENCE
+    starts = running.starts
+    while not condition():
+        assert time.monotonic() < end, f"nothing happens any more\n{running.log()}"
+        assert running.starts < starts + 4, f"the driver does not stay alive\n{running.log()}"
+        time.sleep(0.05)
