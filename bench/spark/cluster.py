@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 PROCESSES: Final = Path("/proc")
 ROW_GROUP: Final = 1 << 20
+_used: dict[tuple[int, str], int] = {}  # ticks of each process when it was last seen
 SETTINGS: Final = {
     "spark.driver.memory": "4g",
     "spark.sql.shuffle.partitions": 1,
@@ -99,7 +100,7 @@ def drain(df: DataFrame) -> None:
 
 
 def medians(
-    jobs: Mapping[str, Callable[[], object]], *, repeats: int = 5, warm_ups: int = 2
+    jobs: Mapping[str, Callable[[], object]], *, repeats: int = 5, warm_ups: int = 1
 ) -> dict[str, float]:
     """Seconds of jobs that take turns, so that what disturbs one disturbs the others too."""
     times: dict[str, list[float]] = {name: [] for name in jobs}
@@ -119,21 +120,30 @@ def seconds(job: Callable[[], object]) -> float:
 
 
 def now() -> float:
-    """CPU seconds of this process and all below it, those that have ended included; else the time on the wall."""
+    """CPU seconds of this process and all below it, those that have ended included; else the time on the wall.
+
+    What a process had used when it was last seen stays counted: Spark ends idle workers, and nobody inherits their time.
+    """
     if not PROCESSES.is_dir():
         return time.perf_counter()
-    parents: dict[int, list[int]] = {}
-    ticks: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
+    ticks: dict[int, tuple[tuple[int, str], int]] = {}
     for entry in PROCESSES.iterdir():
         if entry.name.isdecimal() and (fields := _status(entry)):
-            parents.setdefault(int(fields[1]), []).append(int(entry.name))
-            ticks[int(entry.name)] = sum(map(int, fields[11:15]))  # its own, and of children that have ended
-    total, waiting = 0, [os.getpid()]
+            process = int(entry.name)
+            children.setdefault(int(fields[1]), []).append(process)
+            ticks[process] = (
+                (process, fields[19]),
+                int(fields[11]) + int(fields[12]),
+            )  # told apart by their start
+    waiting = [os.getpid()]
     while waiting:
         process = waiting.pop()
-        total += ticks.get(process, 0)
-        waiting += parents.get(process, [])
-    return total / os.sysconf("SC_CLK_TCK")
+        if process in ticks:
+            identity, used = ticks[process]
+            _used[identity] = used
+        waiting += children.get(process, [])
+    return sum(_used.values()) / os.sysconf("SC_CLK_TCK")
 
 
 def _status(process: Path) -> list[str]:

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 PASSED: Final = 3_000_000  # rows beside a pass-through
-COMPARED: Final = {100: 1_000_000, 1_000: 1_000_000, 10_000: 200_000}  # rows of `paper` by queries
+# rows of `paper` by queries: so many that what a job costs anyway is small beside them
+COMPARED: Final = {
+    100: {"counts": 1_000_000, "numbers": 1_000_000},
+    1_000: {"counts": 2_000_000, "numbers": 1_000_000},
+    10_000: {"counts": 1_000_000, "numbers": 200_000},
+}
+WARM_UPS: Final = 2  # Java compiles what is run again and again
 STREAMED: Final = (200_000, 1_000_000)
 ASKED: Final = ("counts", "numbers")
 # rows of a peer's two runs: as few as give a difference that is not noise, the plan costing seconds anyway
@@ -32,8 +38,8 @@ RUNS: Final = {
         "python-udf": (5_000, 50_000),
     },
     1_000: {
-        "boolean-columns": (1_000, 10_000),
-        "if-array": (1_000, 10_000),
+        "boolean-columns": (5_000, 50_000),
+        "if-array": (1_000, 20_000),
         "rules-join": (10_000, 100_000),
         "python-udf": (1_000, 10_000),
     },
@@ -44,6 +50,8 @@ RUNS: Final = {
 def beside_pass_through(setting: Setting, cluster: Cluster) -> Iterator[Record]:
     """`alerts`, then `expressions`: whole jobs with query numbers for each tuple that matches."""
     rows = setting.rows(PASSED)
+    for _ in range(WARM_UPS):
+        drain(pass_through(cluster.tuples(alerts.workload(1), rows)))
     for queries in setting.sizes(1_000, 10_000, 100_000, 1_000_000):
         yield _beside(alerts.workload(queries), cluster, rows, 20_000 if queries <= 10_000 else 2_000)
     yield _beside(expressions.workload(setting.sizes(1_000)[0]), cluster, rows, 2_000)
@@ -79,11 +87,11 @@ def beside_users(setting: Setting, cluster: Cluster) -> Iterator[Record]:
     per_rule = _PerRule(cluster, setting)
     for queries in setting.sizes(*RUNS):
         workload = paper.workload(queries)
-        rows = setting.rows(COMPARED[_nearest(workload)])
         matcher = Matcher(embedded.build(workload))
-        tuples = cluster.tuples(workload, rows)
         few = cluster.tuples(workload, 200)
         for asked in ASKED:
+            rows = setting.rows(COMPARED[_nearest(workload)][asked])
+            tuples = cluster.tuples(workload, rows)
             mine = rows / _own_seconds(matcher, tuples, asked)
             for peer in _peers(workload, cluster):
                 equal = _found(matcher, few, asked) == _found(peer, few, asked)
@@ -132,16 +140,17 @@ def _found(way: Peer, tuples: DataFrame, asked: str) -> object:
 def _extrapolated(
     peer: Peer, cluster: Cluster, workload: Workload, asked: str, runs: tuple[int, int], rows: int
 ) -> float:
-    """Seconds that a peer would take for so many rows: what two shorter jobs say, after one to warm up.
+    """Seconds that a peer would take for so many rows: what two shorter jobs say, the quicker of two runs each.
 
     The rate of the longer one alone would charge the plan, which costs seconds for many rules, to few rows.
     """
-    short, long = (cluster.tuples(workload, run) for run in runs)
+    frames = [cluster.tuples(workload, run) for run in runs]
     ask = getattr(peer, asked)
-    drain(ask(short))
-    first, second = (seconds(lambda df=df: drain(ask(df))) for df in (short, long))
-    slope = max(second - first, 0.0) / (runs[1] - runs[0])
-    return second + slope * (rows - runs[1])
+    drain(ask(frames[0]))
+    times = [[seconds(lambda df=df: drain(ask(df))) for df in frames] for _ in range(2)]
+    short, long = (min(both) for both in zip(*times, strict=True))
+    slope = max(long - short, 0.0) / (runs[1] - runs[0])
+    return long + slope * (rows - runs[1])
 
 
 class _PerRule:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from eddyline.execute.parts import SORTED_BY_DIGITS, MaskPart, PairPart
+from eddyline.kernels.sorting import run_starts
 from eddyline.model.masks import BLOCK, WORDS, Masks
 
 
@@ -76,3 +77,11 @@ def test_pairs_of_a_part_are_sorted_by_row_then_by_number(pairs: int, kind: type
     found = PairPart(row, number).pairs()
     assert [column.tolist() for column in found] == [row[order].tolist(), number[order].tolist()]
     assert [column.dtype for column in found] == [row.dtype, number.dtype]
+
+
+@pytest.mark.parametrize("pairs", [0, 3, 5_000])
+def test_starts_of_runs_are_found(pairs: int) -> None:
+    numbers = np.sort(np.random.default_rng(pairs).integers(0, 40, pairs) ** 2).astype(np.int32)
+    starts = np.empty(1_700, np.int64)
+    run_starts(numbers, starts)
+    assert starts.tolist() == np.searchsorted(numbers, np.arange(1_700)).tolist()

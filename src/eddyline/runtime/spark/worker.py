@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.kernels.sorting import run_starts
 from eddyline.model.expression import Call
 from eddyline.model.matches import Matches
 from eddyline.runtime.spark.shipping import Shipment
@@ -56,18 +57,21 @@ def matching_rows(
         values = _values(found, number, work.ids)
         if not work.explode:
             counts = _row_counts(row, batch.num_rows)
-            row = np.arange(batch.num_rows) if work.keep_unmatched else np.flatnonzero(counts)
+            if work.keep_unmatched or counts.all():
+                yield _beside(batch, _lists(counts, values))
+                continue
+            row = np.flatnonzero(counts)
             values = _lists(counts[row], values)
         elif work.keep_unmatched:
             row, values = _with_unmatched(row, values, batch.num_rows)
-        yield _beside(batch, row, values)
+        yield _beside(batch.take(pa.array(row)), values)
 
 
 def _row_counts(row: Counts, rows: int) -> Counts:
-    """How many pairs each row has; `row` ascends, and where pairs are many it is not read through."""
-    if len(row) < 4 * rows:
-        return np.bincount(row, minlength=rows)
-    return np.diff(np.searchsorted(row, np.arange(rows + 1, dtype=row.dtype)))
+    """How many pairs each row has; `row` ascends."""
+    starts = np.empty(rows + 1, np.int64)
+    run_starts(row, starts)
+    return np.diff(starts)
 
 
 def _named_columns(arrays: list[pa.Array], work: Work) -> pa.RecordBatch:
@@ -98,7 +102,5 @@ def _with_unmatched(row: Counts, values: pa.Array, rows: int) -> tuple[Counts, p
     return row[order], pa.concat_arrays([values, pa.nulls(len(missing), values.type)]).take(pa.array(order))
 
 
-def _beside(batch: pa.RecordBatch, row: Counts, values: pa.Array) -> pa.RecordBatch:
-    taken = batch.take(pa.array(row))
-    names = [*batch.schema.names, "queries"]
-    return pa.RecordBatch.from_arrays([*taken.columns, values], names=names)
+def _beside(batch: pa.RecordBatch, values: pa.Array) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([*batch.columns, values], names=[*batch.schema.names, "queries"])
