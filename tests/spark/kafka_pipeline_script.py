@@ -55,6 +55,7 @@ format = "kafka"
 [source.options]
 subscribe = "incoming"
 startingOffsets = "earliest"
+kafkaConsumer.pollTimeoutMs = 1000
 kafka.bootstrap.servers = "{servers}"
 kafka.default.api.timeout.ms = 2000
 kafka.request.timeout.ms = 1000
@@ -152,7 +153,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def run(market: Market) -> dict[str, Any]:
-    """All phases; the failures in a row that were seen, and the versions of the registry."""
+    """All phases; gives the versions of the registry."""
     place = market.place  # sinks get their rows in the order in which queries first named them
     everything = "SELECT id FROM quotes"
     versions = [
@@ -172,15 +173,14 @@ def run(market: Market) -> dict[str, Any]:
         late = Put("late", f"{everything} WHERE id >= 12", destination="watch")
         versions.append(place.register([late, Set("odd", state=State.SHADOW)]))
         market.send(10, 10)
-        until(lambda: running.status["sources"]["quotes"]["failures_in_a_row"] >= 2)
-        failures = running.status["trouble"]
+        until(lambda: running.status["sources"]["quotes"]["failures_in_a_row"] > 0)
         versions.append(place.register([Set("late", state=State.DISABLED)]))
         say("start")
         until(market.processed(running, 23))
         versions.append(place.register([Drop("low"), Set("odd", state=State.ENABLED)]))
         market.send(20, 10)
         until(market.processed(running, 33))
-    return {"versions": versions, "trouble": failures, "between": market.outage.calls}
+    return {"versions": versions, "between": market.outage.calls}
 
 
 def catch_up(market: Market) -> dict[str, Any]:

@@ -73,6 +73,7 @@ class Scene:
         self.hidden.mkdir()
         (self.hidden / "sitecustomize.py").write_text(HIDDEN)
         Place(folder).register({"all": "SELECT id FROM quotes WHERE id > 0"})
+        (folder / "registry.db").rename(os.environ["HUSH_REGISTRY"])
 
     def pipeline(self, name: str, *, options: str = "", session: dict[str, Any] | None = None) -> Path:
         """The settings of a pipeline with a file to read."""
@@ -125,7 +126,12 @@ def secrets(scene: Scene) -> dict[str, Any]:
             print(answer.read().decode())  # noqa: T201
         told = failure(lambda: running.await_termination(60))
         print(repr(running.settings), running.status, running.problems)  # noqa: T201
-    return {"plan": plan, "log": log, "failure": told}
+    registry = Path(os.environ["HUSH_REGISTRY"])
+    content = registry.read_bytes()
+    registry.write_bytes(b"damaged" * 1000)
+    damaged = call("run", file)
+    registry.write_bytes(content)
+    return {"plan": plan, "log": log, "failure": told, "damaged": damaged}
 
 
 def workers(scene: Scene) -> dict[str, Any]:
@@ -153,7 +159,7 @@ def workers(scene: Scene) -> dict[str, Any]:
 
 def main(folder: str) -> None:
     batches.PATIENCE = supervision.PAUSES = SHORT  # type: ignore[misc]
-    os.environ["HUSH_REGISTRY"] = str(Path(folder) / "registry.db")
+    os.environ["HUSH_REGISTRY"] = str(Path(folder) / f"{os.environ['HUSH']}.db")
     scene = Scene(Path(folder))
     found = {"secrets": secrets(scene), "workers": workers(scene)}
     print(json.dumps(found))  # noqa: T201

@@ -16,6 +16,7 @@ from eddyline.functions import table
 from eddyline.model.expression import is_external
 from eddyline.model.query import Query
 from eddyline.runtime.spark.functions import (
+    culprits,
     external_name,
     externals_of,
     find_culprits,
@@ -30,6 +31,7 @@ from tests.spark.function_rows import CONDITIONS, interpreted, judged, matched, 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+ITEMS_QUERY = "SELECT * FROM s WHERE levenshtein(a, b) < 3"
 ITEMS = ["levenshtein(a, b)", "transform(arr, x -> x + 1)", "n & 1", "sha2(concat(a, 'x'), 256)", "d * pi()"]
 
 
@@ -224,6 +226,29 @@ def test_culprits(spark: SparkSession, rows: DataFrame) -> None:
     assert len(find_culprits(rows, calls, most_runs=2)) > len(culprits), (
         "those that are not cleared are suspects"
     )
+
+
+def test_exceptions_of_java(spark: SparkSession, rows: DataFrame) -> None:
+    """Those that Spark has no class for reach Python as errors of another kind."""
+    stream = stream_of("s", rows.schema)
+    queries = {"bad": "SELECT * FROM s WHERE format_string('%d', a) = '1'", "good": ITEMS_QUERY}
+    qs = QuerySet.build(queries, streams=[stream], resolver=spark_resolver(spark, [stream]))
+    ((call, reason),) = find_culprits(rows, externals_of(qs)).items()
+    assert "format_string" in pin_text(call) and "IllegalFormatConversion" in reason
+
+
+def test_a_job_that_is_stopped_blames_nobody(
+    spark: SparkSession, rows: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F
+
+    says_so = F.expr("raise_error('[SPARK_JOB_CANCELLED] Job 3 cancelled')")
+    stream = stream_of("s", rows.schema)
+    qs = QuerySet.build({"q": ITEMS_QUERY}, streams=[stream], resolver=spark_resolver(spark, [stream]))
+    monkeypatch.setattr(culprits, "external_columns", lambda *_, **__: [says_so])
+    with pytest.raises(PySparkException, match="CANCELLED"):
+        find_culprits(rows, externals_of(qs))
 
 
 def test_failures_of_the_data_are_nobodys_fault(spark: SparkSession) -> None:

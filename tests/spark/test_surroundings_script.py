@@ -51,7 +51,8 @@ def test_no_secret_is_shown(found: dict[str, Any], seen: subprocess.CompletedPro
     assert "spark.hadoop.some.plain.name = ***" in secrets["plan"]
     for text in (secrets["failure"], secrets["log"]):
         assert 'sink "results" did not take batch 0' in text and "codec *** is not available" in text.lower()
-    assert "eddyline_" in seen.stdout, "metrics were read"
+    assert "# HELP eddyline_" in seen.stdout, "metrics were read"
+    assert 'the registry "***" is' in secrets["damaged"]
     for text in (seen.stdout, seen.stderr):
         assert MARK.lower() not in text.lower()
 

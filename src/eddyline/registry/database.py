@@ -27,11 +27,11 @@ class Database:
     SQLite by BEGIN IMMEDIATE, on PostgreSQL by an advisory lock. Everything is written at the end, or nothing.
     """
 
-    def __init__(self, where: str | Path, *, timeout: float) -> None:
+    def __init__(self, where: str | Path, *, timeout: float, shown: str | None = None) -> None:
         self._timeout = timeout
         url = _url_of(where)
         self._file = _file_of(url)
-        self.where = str(where) if "://" not in str(where) else url.render_as_string(hide_password=True)
+        self.where = shown or (str(where) if "://" not in str(where) else _without_password(url))
         self._engine = _postgres(url, timeout) if self._file is None else self._sqlite()
         try:
             self._prepare()
@@ -133,6 +133,13 @@ def _url_of(where: str | Path) -> URL:
             "the address of the registry cannot be read",
             hint="it is a file, or written as postgresql://user@host:5432/database",
         ) from None
+
+
+def _without_password(url: URL) -> str:
+    """An address as messages show it; PostgreSQL also takes passwords behind the question mark."""
+    hidden = {name: "***" for name in url.query if "pass" in name.lower()}
+    shown = url.update_query_dict(hidden) if hidden else url
+    return shown.render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
 
 
 def _file_of(url: URL) -> Path | None:

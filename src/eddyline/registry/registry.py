@@ -62,12 +62,13 @@ class Registry:
         self._database = database
 
     @staticmethod
-    def open(where: str | Path, *, timeout: float = PATIENCE) -> Registry:
+    def open(where: str | Path, *, timeout: float = PATIENCE, shown: str | None = None) -> Registry:
         """Open a registry: a path or `sqlite:///...`, which is made if it is not there, or `postgresql://...`.
 
-        `timeout` is how many seconds a change waits for others that are being made.
+        `timeout` is how many seconds a change waits for others that are being made; `shown` is what messages call the
+        registry, if its path or address is not to be shown.
         """
-        return Registry(Database(where, timeout=timeout))
+        return Registry(Database(where, timeout=timeout, shown=shown))
 
     @property
     def where(self) -> str:

@@ -260,6 +260,16 @@ def test_unreachable_server_and_no_password_in_messages(tmp_path: Path) -> None:
     with pytest.raises(RegistryError, match="cannot be reached") as caught:
         Registry.open(f"postgresql://ann:secret@/db?host={tmp_path}")
     assert "secret" not in str(caught.value)
+    with pytest.raises(RegistryError, match=r"password=\*\*\*") as caught:
+        Registry.open(f"postgresql:///db?host={tmp_path}&user=ann&password=secret")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_path_that_is_not_to_be_shown(path: Path) -> None:
+    path.write_bytes(b"not a registry" * 100)
+    with pytest.raises(RegistryError, match=r'the registry "\*\*\*"') as caught:
+        Registry.open(path, shown="***")
+    assert path.name not in str(caught.value)
 
 
 def test_sqlite_address(path: Path) -> None:

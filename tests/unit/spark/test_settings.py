@@ -161,7 +161,7 @@ def test_addresses_stay_as_they_are(folder: Path) -> None:
         ('checkpoint = "s"', 'checkpoint = "s"\ntrigger = "often"', '"trigger" is "often"', "available now"),
         ('checkpoint = "s"', 'checkpoint = "s"\ntime_zone = "Wien"', "no time zone", "Europe/Vienna"),
         ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = 70000', "70000, and may be 0 to 65535", None),
-        ('checkpoint = "s"', 'checkpoint = "s"\nretries = true', "must be a whole number, not True", None),
+        ('checkpoint = "s"', 'checkpoint = "s"\nretries = true', "must be a whole number, not true", None),
         (
             'checkpoint = "s"',
             'checkpoint = "${env:HOOK_KEY}"',
@@ -171,7 +171,7 @@ def test_addresses_stay_as_they_are(folder: Path) -> None:
         ('checkpoint = "s"', 'checkpoint = "s3://bucket/s"', "a folder of this machine", None),
         ('format = "rate"', "", '[[source]] "a": "format" is missing', None),
         ('format = "rate"', 'format = "json"', '[[source]] "a": "path" is missing', "json"),
-        ('format = "rate"', 'format = "rate"\nkey = "id"', "\"key\" must be a list of texts, not 'id'", None),
+        ('format = "rate"', 'format = "rate"\nkey = "id"', '"key" must be a list of texts, not "id"', None),
         ('format = "rate"', 'format = "rate"\noptions = { path = "x" }', "among the options", "path = ..."),
         (
             'format = "rate"',
@@ -222,7 +222,15 @@ def test_mistakes(folder: Path, before: str, after: str, message: str, hint: str
         ),
         (
             '[[source]]\nname = "b"\nformat = "json"\npath = "x"\n[[sink]]\nname = "b"\nformat = "json"\npath = "x"',
-            'the sink "b" writes where the source "b" reads',
+            'the sink "b" would be written where the source "b" reads',
+        ),
+        (
+            '[[source]]\nname = "b"\nformat = "json"\npath = "x"\n[[sink]]\nname = "b"\nformat = "json"\npath = "./x/y"',
+            'the sink "b" would be written where the source "b" reads',
+        ),
+        (
+            '[[source]]\nname = "b"\nformat = "json"\npath = "."',
+            'the checkpoint would be written where the source "b" reads',
         ),
     ],
 )

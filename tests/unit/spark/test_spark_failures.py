@@ -19,6 +19,15 @@ Caused by: java.io.IOException: disk
 Caused by: java.net.SocketException: Broken pipe
 \t... 3 more
 """
+TASK = """An error occurred while calling o1049.save.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 12.0 failed 4 times, most recent \
+failure: Lost task 0.3 in stage 12.0 (TID 18) (localhost executor driver): \
+org.apache.kafka.common.errors.TimeoutException: Expiring 8 record(s)
+
+Driver stacktrace:
+\tat x.y(Z.java:2)
+Caused by: org.apache.kafka.common.errors.TimeoutException: Expiring 8 record(s)
+"""
 WORKER = """An exception was thrown from the Python worker:
 Traceback (most recent call last):
   File "/x/matcher.py", line 3, in match
@@ -64,9 +73,9 @@ OTHER = WORKER.replace(
         (STREAM, "Timed out waiting for a node"),
         (
             JAVA,
-            "An error occurred while calling o77.save. : org.apache.spark.SparkException: Job aborted "
-            "Caused by: java.net.SocketException: Broken pipe",
+            "org.apache.spark.SparkException: Job aborted Caused by: java.net.SocketException: Broken pipe",
         ),
+        (TASK, "org.apache.kafka.common.errors.TimeoutException: Expiring 8 record(s)"),
         (WORKER, "ValueError: two lines: that is all"),
         ("Traceback (most recent call last):\n  File", "RuntimeError"),
     ],

@@ -35,9 +35,8 @@ def panels(
 ) -> RenderableType:
     """Everything, for a screen of that size at that moment."""
     if not course.recent:
-        return Group(
-            _head(name, course, at), Text("waiting for the first batch", style="dim"), _footer(footer)
-        )
+        waiting = Text("waiting for the first batch", style="dim")
+        return Group(_head(name, course, at), waiting, *_told(course, at), _footer(footer))
     half = (width - 4) // 2 - 2 if width >= NARROW else width - 4
     several = len(course.totals.sources) > 1
     room = height - _USED - (len(course.totals.sources) + 3 if several else 0)
@@ -167,6 +166,14 @@ def changes(course: Course, at: datetime, lines: int) -> RenderableType:
         )
         for version, age, change in zip(versions, ages, shown_changes, strict=True)
     )
+
+
+def _told(course: Course, at: datetime) -> list[Text]:
+    """The last that was told, in full: while no batch comes to its end that is why."""
+    return [
+        Text.assemble((f"{_ago(at, change.at, short=True)} ", "dim"), shown(change.text))
+        for change in list(course.changes)[-LEAST:]
+    ]
 
 
 def _problems(course: Course, lines: int) -> RenderableType:

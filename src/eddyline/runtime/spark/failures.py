@@ -19,7 +19,13 @@ HINT: Final = (
 _TRACE: Final = "Traceback (most recent call last):"
 _NO_DAEMON: Final = "Error from python worker:"
 _QUERY: Final = re.compile(r"\[STREAM_FAILED\] Query \[[^\]]*\] terminated with exception: ")
+_CALL: Final = re.compile(r"An error occurred while calling \w+\.\w+\.")  # py4j's
+_TASK: Final = re.compile(
+    r"\S*SparkException: Job aborted due to stage failure: Task .* most recent failure: "
+    r"Lost task [^(]*\(TID \d+\) \([^)]*\): "
+)
 _STATE: Final = re.compile(r"\s*SQLSTATE: \w{5}\b")
+_CAUSE: Final = "Caused by: "
 _STACKS: Final = ("at ", "... ", "JVM stacktrace", "Driver stacktrace")
 
 
@@ -59,8 +65,10 @@ def _said(text: str) -> Sequence[str]:
     if _NO_DAEMON in lines:
         after = lines[lines.index(_NO_DAEMON) + 1 :]
         return after[: after.index("PYTHONPATH was:")] if "PYTHONPATH was:" in after else after[:1]
-    kept = [line for line in lines if not line.startswith(_STACKS)]
-    return [*kept[:2], *[line for line in kept if line.startswith("Caused by:")][-1:]]
+    kept = [_TASK.sub("", line.removeprefix(": ")) for line in lines if not line.startswith(_STACKS)]
+    causes = [line for line in kept if line.startswith(_CAUSE)]
+    first = [line for line in kept if line not in causes and not _CALL.fullmatch(line)][:2]
+    return [*first, *[line for line in causes[-1:] if line.removeprefix(_CAUSE) not in first]]
 
 
 def _raised(trace: str) -> list[str]:

@@ -62,6 +62,8 @@ def match(
     Calls that only Spark can compute are computed by it in front; `functions` names those of the session's catalog that
     queries may use. Nothing runs before the DataFrame's own job, and the session is left as it is.
     """
+    if not isinstance(qs, QuerySet):
+        raise EddylineError(f"match takes a QuerySet, not {type(qs).__name__}", hint="ed.QuerySet.build(...)")
     if ids not in ("id", "number"):
         raise EddylineError(f'ids is "id" or "number", not {ids!r}')
     source = qs.stream(stream)

@@ -45,8 +45,8 @@ def test_javas_stack_and_secrets_are_left_out() -> None:
     found = failed(RuntimeError(JAVA))
     assert not isinstance(found, FullDiskError)
     assert found.message == (
-        'sink "out" did not take batch 7 of source "quotes": An error occurred while calling o77.save. '
-        ": org.apache.spark.SparkException: Job aborted "
+        'sink "out" did not take batch 7 of source "quotes": '
+        "org.apache.spark.SparkException: Job aborted "
         "Caused by: java.sql.SQLException: login as ann:*** failed"
     )
     assert found.__suppress_context__

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from eddyline.model.expression import Call
+from eddyline.runtime.spark.failures import in_words
 from eddyline.runtime.spark.functions.columns import external_columns, external_name
 from eddyline.runtime.spark.functions.wording import in_short
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST_RUNS: Final = 64  # jobs; calls that are not cleared by then are taken for culprits
+_CANCELLED: Final = ("SPARK_JOB_CANCELLED", "InterruptedException")  # what a job says that was stopped
 
 
 def find_culprits(
@@ -41,13 +43,31 @@ def find_culprits(
 
 
 def _failure(df: DataFrame, calls: Sequence[Call], allowed: Collection[str]) -> str | None:
-    """What Spark says if it cannot compute the calls for all rows."""
-    from pyspark.errors import PySparkException
-
+    """What Spark says if it cannot compute the calls for all rows; an end that has other causes is raised."""
     columns = external_columns(df, calls, allowed=allowed)
     named = [column.alias(external_name(place)) for place, column in enumerate(columns)]
     try:
         df.select(*named).write.format("noop").mode("overwrite").save()
-    except PySparkException as error:
-        return in_short(error)
+    except Exception as error:
+        if not _is_of_the_calls(error):
+            raise
+        return _reason(error)
     return None
+
+
+def _is_of_the_calls(error: Exception) -> bool:
+    """Whether a job failed by itself: it was not stopped, and Spark is still there."""
+    from pyspark.errors import PySparkException
+
+    if any(mark in str(error) for mark in _CANCELLED):
+        return False
+    return isinstance(error, PySparkException) or _is_plain_java(error)
+
+
+def _is_plain_java(error: Exception) -> bool:
+    """Whether it is an exception of Java's own, for which Spark has no class: `format_string('%d', text)` throws one."""
+    return type(error).__name__ == "Py4JJavaError"  # not imported: Spark Connect does without py4j
+
+
+def _reason(error: Exception) -> str:
+    return in_words(error, 300) if _is_plain_java(error) else in_short(error)

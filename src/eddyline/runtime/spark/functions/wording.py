@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
 from eddyline.errors import QueryError
 from eddyline.model.expression import SPARK_TEXT, Call, Column, Expression, Literal
@@ -12,9 +11,6 @@ from eddyline.sql.render import SPARK_NAME, render
 from eddyline.sql.rewriting import quoted
 from eddyline.sql.spark_only import FUNCTIONS
 from eddyline.sql.spark_text import check_text
-
-if TYPE_CHECKING:
-    from pyspark.errors import PySparkException
 
 Spelling = Callable[[Column], str]
 
@@ -65,7 +61,7 @@ def own_name(column: Column) -> str:
     return quoted(column.name)
 
 
-def in_short(error: PySparkException) -> str:
+def in_short(error: Exception) -> str:
     """What Spark says, without its codes and plans.
 
     >>> in_short(ValueError("[X.Y] Cannot resolve it. SQLSTATE: 42K09; line 1 pos 0;\\n'Project [...]"))

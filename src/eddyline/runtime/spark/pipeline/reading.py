@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
+from os.path import normpath
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -213,14 +214,31 @@ def _checked(settings: PipelineSettings, file: str) -> PipelineSettings:
     defaults = [sink.name for sink in settings.sinks if sink.default]
     if len(defaults) > 1:
         raise FileError(f"{file}: the sinks {' and '.join(defaults)} both have default = true")
-    read_from = {source.path: source.name for source in settings.sources if source.path}
-    for sink in settings.sinks:
-        if sink.path in read_from:
-            raise FileError(
-                f'{file}: the sink "{sink.name}" writes where the source "{read_from[sink.path]}" reads',
-                hint="give it a folder of its own",
-            )
+    _apart(settings, file)
     return settings
+
+
+def _apart(settings: PipelineSettings, file: str) -> None:
+    """Refuse what is written below a folder that a source reads: Spark looks into all folders there."""
+    written = [(f'the sink "{sink.name}"', sink.path) for sink in settings.sinks if sink.path]
+    written += [("the checkpoint", settings.checkpoint), ("dead letters", settings.dead_letters)]
+    for source in settings.sources:
+        for what, path in written:
+            if source.path and _lies_in(path, source.path):
+                raise FileError(
+                    f'{file}: {what} would be written where the source "{source.name}" reads',
+                    hint="give it a folder of its own, outside of the source's",
+                )
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it, as far as names tell.
+
+    >>> _lies_in("/data/in/out", "/data/in/"), _lies_in("/data/inside", "/data/in")
+    (True, False)
+    """
+    path, folder = (normpath(one.removeprefix("file://")) for one in (path, folder))
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _all_different(file: str, key: str, names: Sequence[str]) -> None:

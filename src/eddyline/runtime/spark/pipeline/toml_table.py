@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
@@ -158,4 +159,7 @@ class TomlTable:
 
 
 def _shown(key: str, value: object) -> str:
-    return "what stands there" if is_telling(key) or isinstance(value, dict | list) else repr(value)
+    """A value as TOML writes it."""
+    if is_telling(key) or isinstance(value, dict | list):
+        return "what stands there"
+    return json.dumps(value, default=str, ensure_ascii=False)

@@ -16,7 +16,7 @@ from eddyline.runtime.spark.functions import spark_resolver
 from eddyline.runtime.spark.pipeline.counting import Counting
 from eddyline.runtime.spark.pipeline.dead_letters import DeadLetters
 from eddyline.runtime.spark.pipeline.facts import Facts
-from eddyline.runtime.spark.pipeline.secrets import Secret, revealed
+from eddyline.runtime.spark.pipeline.secrets import HIDDEN, Secret, revealed, scrubbed, secrets_in
 from eddyline.runtime.spark.pipeline.settings import PipelineSettings, SourceSettings
 from eddyline.runtime.spark.pipeline.sources import Source
 from eddyline.runtime.spark.pipeline.values import PipelineIdentity
@@ -131,7 +131,11 @@ def open_registry(settings: PipelineSettings) -> Registry:
     is_file = "://" not in where or where.startswith("sqlite:")
     if is_file and not Path(where.removeprefix("sqlite:///").partition("?")[0]).exists():
         raise RegistryError(f"there is no registry {shown}", hint="eddyline query add and import make one")
-    return Registry.open(where, timeout=PATIENCE)
+    hidden = secrets_in(settings.registry)
+    try:
+        return Registry.open(where, timeout=PATIENCE, shown=HIDDEN if hidden else None)
+    except RegistryError as error:  # the database itself may name host and user
+        raise RegistryError(scrubbed(error.message, hidden), hint=error.hint) from None
 
 
 def sources_of(settings: PipelineSettings, registry: Registry) -> list[Source]:
