@@ -171,12 +171,25 @@ class Aftermath:
         return VersionLog(StateFolder.find(self.folder / "state").batches)
 
     def files(self) -> dict[int, set[Path]]:
-        """The files of every batch, as Spark's own log of the source says."""
-        found: dict[int, set[Path]] = {}
-        for log in (self.folder / "state" / "spark" / "quotes" / "sources" / "0").glob("[0-9]*"):
+        """The files of every batch that Spark has begun.
+
+        Its log of the source numbers the files it has seen, and its log of offsets says up to which number a batch goes:
+        after a crash the two count differently.
+        """
+        spark = self.folder / "state" / "spark" / "quotes"
+        seen: dict[int, set[Path]] = {}
+        for log in (spark / "sources" / "0").glob("[0-9]*"):
             for line in log.read_text().splitlines()[1:]:
                 entry = json.loads(line)
-                found.setdefault(entry["batchId"], set()).add(Path(entry["path"].removeprefix("file://")))
+                seen.setdefault(entry["batchId"], set()).add(Path(entry["path"].removeprefix("file://")))
+        found: dict[int, set[Path]] = {}
+        before = -1
+        for batch_id in sorted(int(path.name) for path in (spark / "offsets").glob("[0-9]*")):
+            offset = (spark / "offsets" / str(batch_id)).read_text().splitlines()[2]
+            last = -1 if offset == "-" else int(json.loads(offset)["logOffset"])
+            numbers = range(before + 1, last + 1)
+            found[batch_id] = {file for number in numbers for file in seen.get(number, ())}
+            before = last
         return found
 
     def all_committed(self) -> bool:

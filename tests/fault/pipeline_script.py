@@ -20,6 +20,7 @@ def main(folder: Path) -> None:
             "spark.driver.memory": "512m",
             "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
             "spark.sql.shuffle.partitions": "1",
+            "spark.sql.streaming.minBatchesToRetain": "1000",  # the files of all batches are looked up afterwards
         },
     )
     settings = replace(Place(folder).settings, trigger="50 milliseconds", retries=50)
