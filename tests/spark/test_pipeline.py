@@ -312,16 +312,22 @@ def test_functions_that_fail(spark: SparkSession, place: Place) -> None:
         }
     )
     place.write("a.json", quotes(0))
+    place.write("b.json", quotes(6, 3))
 
     running = run(place.settings, spark)
 
-    assert place.pairs() == [("good", 0), ("good", 1), ("good", 3), ("good", 4)]
+    assert place.pairs() == [("good", 0), ("good", 1), ("good", 3), ("good", 4), ("good", 6), ("good", 7)]
     with Registry.open(place.folder / "registry.db") as registry:
         entry = registry.entry("bad")
         (*_, step) = registry.history("bad")
     assert entry is not None and entry.state == State.DISABLED
     assert step.version.author == "eddyline" and "sequence(id, 3" in step.version.reason
     assert any('query "bad" is disabled' in problem for problem in running.reports()[0].problems)
+    pins = log_of(place.settings).pins("quotes")
+    assert [bool(pin.nulled) for pin in pins] == [True, False], (
+        "what nobody asks for any more is not computed"
+    )
+    assert running.reports()[1].problems == ()
 
 
 def test_a_sink_that_fails_for_a_while(spark: SparkSession, place: Place) -> None:

@@ -86,7 +86,7 @@ def test_run_and_look(spark: SparkSession, place: Place) -> None:
 
     run = call("run", file, "--available-now", "--log", place.folder / "log.jsonl")
     assert run.exit_code == 0, run.output
-    assert "1 batches, 6 rows, 4 matches, 2 rows delivered, 2 dead letters" in run.output
+    assert "1 batch, 6 rows, 4 matches, 2 rows delivered, 2 dead letters" in run.output
     assert place.pairs() == [("cheap", 0), ("cheap", 1)]
     assert "hush" not in (place.folder / "log.jsonl").read_text()
 

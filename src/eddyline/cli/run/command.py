@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from eddyline.cli.options import AsJson
-from eddyline.cli.output import Exit, Output, counted_rows, note, print_json
+from eddyline.cli.output import Exit, Output, counted, counted_rows, note, print_json
 
 if TYPE_CHECKING:
     from eddyline.cli.run.view import View
@@ -197,7 +197,8 @@ def _end(running: RunningPipeline, totals: Totals, as_json: bool) -> None:
         print_json({**running.status, "totals": totals.to_json(), "left_out": running.problems})
         return
     Output().line(
-        f"{totals.count('batches'):,} batches, {counted_rows(totals.count('rows'))}, "
-        f"{totals.count('matches'):,} matches, {counted_rows(sum(totals.delivered.values()))} delivered, "
-        f"{totals.count('dropped_rows'):,} dead letters"
+        f"{counted(totals.count('batches'), 'batch', 'batches')}, {counted_rows(totals.count('rows'))}, "
+        f"{counted(totals.count('matches'), 'match', 'matches')}, "
+        f"{counted_rows(sum(totals.delivered.values()))} delivered, "
+        f"{counted(totals.count('dropped_rows'), 'dead letter', 'dead letters')}"
     )

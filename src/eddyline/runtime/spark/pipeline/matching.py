@@ -16,6 +16,7 @@ from eddyline.model.expression import Call
 from eddyline.runtime.spark.carrying import carried_rows
 from eddyline.runtime.spark.functions import external_name, find_culprits, pin_text, with_externals
 from eddyline.runtime.spark.pipeline.facts import Facts
+from eddyline.runtime.spark.pipeline.quarantine import idle_calls
 from eddyline.runtime.spark.pipeline.results import SCHEMA, Work, result_rows
 from eddyline.runtime.spark.pipeline.settings import PipelineSettings
 from eddyline.runtime.spark.pipeline.sources import CORRUPT, Source
@@ -37,18 +38,20 @@ def matched(
     """The results, kept, their counts, and the calls that count as NULL with the reason of each."""
     calls = facts.externals(source.stream.name)
     culprits = {call: FAILED_BEFORE for call in calls if pin_text(call) in pin.nulled}
+    idle = idle_calls(shop, facts, source.stream.name)
     while True:
-        nulled = {pin_text(call) for call in culprits}
+        nulled = idle | {pin_text(call) for call in culprits}
         results = results_of(shop.settings, facts, source, df, batch, nulled).persist()
         try:
             return results, _summary(results), culprits
         except Exception:
             results.unpersist()
-            healthy = [call for call in calls if call not in culprits]
+            healthy = [call for call in calls if pin_text(call) not in nulled]
             found = find_culprits(df, healthy, allowed=shop.settings.functions) if healthy else {}
             if not found:
                 raise
             culprits |= found
+            shop.failed_calls |= set(map(pin_text, found))
             pin = replace(pin, nulled=tuple(sorted({*pin.nulled, *map(pin_text, found)})))
             shop.log.update(pin)
 

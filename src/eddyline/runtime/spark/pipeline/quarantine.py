@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from eddyline.compile import Compiler
 from eddyline.errors import EddylineError
@@ -20,14 +20,24 @@ log = logging.getLogger("eddyline.pipeline")
 
 
 def quarantine(shop: Workshop, facts: Facts, source: Source, culprits: Mapping[Call, str]) -> list[str]:
-    """Disable the queries that call what failed, where the settings say so; what there is to tell."""
-    told = [f"{pin_text(call)} counts as NULL: {reason}" for call, reason in culprits.items()]
-    if not culprits or not shop.settings.quarantine:
-        return told
-    for number, query, call in users(shop, facts, source.stream.name, culprits):
+    """Disable the queries that call what failed, where the settings say so; what there is to tell.
+
+    Of calls that no query of the version has there is nothing to tell.
+    """
+    if not culprits:
+        return []
+    calling = list(_callers(shop, facts, source.stream.name))
+    used = {call for _, _, called in calling for call in called}
+    told = [f"{pin_text(call)} counts as NULL: {culprits[call]}" for call in culprits if call in used]
+    for number, query, called in calling if shop.settings.quarantine else []:
+        call = next((call for call in called if call in culprits), None)
+        if call is None:
+            continue
         reason = f"{pin_text(call)} fails: {culprits[call]}"
         try:
-            shop.registry.quarantine(query.id, reason, revision=int(facts.table.revision[number]))
+            change = shop.registry.quarantine(query.id, reason, revision=int(facts.table.revision[number]))
+            if not change.changed:  # somebody has changed or removed it meanwhile
+                continue
             told.append(f'query "{query.id}" is disabled: {reason}')
         except (
             EddylineError
@@ -37,18 +47,32 @@ def quarantine(shop: Workshop, facts: Facts, source: Source, culprits: Mapping[C
     return told
 
 
-def users(
-    shop: Workshop, facts: Facts, stream: str, culprits: Collection[Call]
-) -> Iterator[tuple[int, Query, Call]]:
-    """The queries that call one of some functions, each with the first one that it calls."""
+def idle_calls(shop: Workshop, facts: Facts, stream: str) -> set[str]:
+    """Calls that have failed before and that no query of the version has any more, by their text.
+
+    A compiled set goes on asking for the calls of queries that were taken out of it, until it is compiled anew. The
+    queries are read only where something has failed, and once a version.
+    """
+    if not shop.failed_calls:
+        return set()
+    key = (facts.table.version, stream)
+    used = shop.used_calls.get(key)
+    if used is None:
+        used = {pin_text(call) for _, _, called in _callers(shop, facts, stream) for call in called}
+        newest = {other: calls for other, calls in list(shop.used_calls.items()) if other[0] == key[0]}
+        shop.used_calls = {**newest, key: used}  # a new one: other sources may be reading the old
+    return shop.failed_calls - used
+
+
+def _callers(shop: Workshop, facts: Facts, stream: str) -> Iterator[tuple[int, Query, list[Call]]]:
+    """The queries over a stream that have calls that only Spark can compute, with these."""
     compiler = Compiler(facts.queries.streams, time_zone=facts.queries.time_zone, resolver=shop.resolver)
     candidates = set(facts.of_stream(stream).tolist())
     for number, query in facts.queries.queries():
         if number in candidates:
             called = _called(compiler.compile(query))
-            first = next((call for call in called if call in culprits), None)
-            if first is not None:
-                yield number, query, first
+            if called:
+                yield number, query, called
 
 
 def _called(query: NormalQuery) -> list[Call]:

@@ -46,6 +46,8 @@ class Workshop:
         self.log = VersionLog(self.state.batches)
         self.metrics = Metrics(self.state.metrics)
         self.failures: dict[str, BaseException] = {}  # the last one of each source
+        self.failed_calls: set[str] = set()  # calls that only Spark computes, and that failed for some row
+        self.used_calls: dict[tuple[int, str], set[str]] = {}  # calls of the queries, by version and stream
         self._facts: OrderedDict[int, Facts] = OrderedDict()
         self._finding = Lock()
         self._forgotten = 0  # versions below are deleted
