@@ -7,8 +7,8 @@ JOBS    ?= 2
 SECONDS ?= 60
 ARGS    ?=
 
-# a Spark session is one JVM: all its tests run in one process
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+# the tests of a file stay together: some share a server or a Spark that is started for them
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-faults check fuzz golden bench bench-spark format docs clean lint

@@ -38,15 +38,9 @@ SPARK_SETTINGS = {
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what uses the session as `spark`, and keep all of that in one process when tests run in parallel.
-
-    Tests that start Spark in a process of their own stay together by file, which may share a server.
-    """
+    """Mark what uses the session as `spark`."""
     if "spark" in getattr(item, "fixturenames", ()):
         item.add_marker(pytest.mark.spark)
-        item.add_marker(pytest.mark.xdist_group("spark"))
-    elif item.get_closest_marker("spark"):
-        item.add_marker(pytest.mark.xdist_group(item.path.name))
 
 
 @pytest.fixture(scope="session")
