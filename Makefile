@@ -3,7 +3,7 @@
 VENV    := .venv
 BIN     := $(VENV)/bin
 STAMP   := $(VENV)/.installed
-JOBS    ?= 2
+JOBS    ?= 3
 SECONDS ?= 60
 ARGS    ?=
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import hashlib
 import io
 import shutil
-import tarfile
 import tempfile
 import time
+import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
@@ -70,8 +70,8 @@ class Shipment:
 
     def _unpack(self, target: Path) -> None:
         assert self.content is not None, "a shipment has a folder or a content"
-        with tarfile.open(fileobj=io.BytesIO(self.content)) as archive:
-            archive.extractall(target, filter="data")
+        with zipfile.ZipFile(io.BytesIO(self.content)) as archive:
+            archive.extractall(target)
 
 
 def ship(qs: QuerySet, *, folder: str | None = None, local: bool) -> Shipment:
@@ -126,8 +126,9 @@ def _saved_key(folder: Path) -> str:
 
 def _archive(folder: Path) -> bytes:
     content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w:gz", compresslevel=1) as archive:
-        archive.add(folder, arcname=".")
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))
     return content.getvalue()
 
 
