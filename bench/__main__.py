@@ -1,5 +1,5 @@
 """`python -m bench run`: measure, print, and write bench/results/latest.json; `spark`: the same on Spark, in the same file;
-`report`: put that into the README.
+`report`: put that into the README; `figures`: the experiments of the papers, with pictures.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from bench.record import Record
 from bench.suites import alerts, boolean, engine, equality, paper, patterns, registry, selective, sigma
 
 Suite = Callable[[Setting], Iterable[Record]]
+PAPERS: Final = ("asc-1", "asc-2", "cacq", "beyond")
 
 
 def _compiling(setting: Setting) -> list[Record]:
@@ -59,6 +60,8 @@ def main(arguments: list[str] | None = None) -> int:
         report.write(record.read(chosen.results))
         return 0
     console = Console() if sys.stdout.isatty() else Console(width=100)
+    if chosen.command == "figures":
+        return _figures(chosen, console)
     setting = Setting(chosen.quick, chosen.queries)
     on_spark = chosen.command == "spark"
     suites = _on_spark(chosen.workload) if on_spark else {n: SUITES[n] for n in chosen.workload or SUITES}
@@ -67,6 +70,22 @@ def main(arguments: list[str] | None = None) -> int:
     report.show(records, console, quick=chosen.quick)
     console.print(f"written to {chosen.results}")
     return 1 if broken or not all(line.equal for line in records) else 0
+
+
+def _figures(chosen: argparse.Namespace, console: Console) -> int:
+    """A verdict "no" is a finding, not a failure."""
+    from bench.experiments import figures
+    from bench.experiments.scale import Scale
+
+    folder = chosen.out or figures.FOLDER
+    try:
+        scale = Scale(chosen.scale)
+    except ValueError as error:
+        console.print(f"--scale: {error}", style="red")
+        return 2
+    figures.run(chosen.paper or PAPERS, scale, folder, console)
+    console.print(f"written to {folder}")
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,6 +100,12 @@ def _parser() -> argparse.ArgumentParser:
     spark.add_argument("--quick", action="store_true", help="few rows, up to 10,000 queries")
     spark.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
     shown = commands.add_parser("report", help="write the tables of the README")
+    figures = commands.add_parser("figures", help="run the experiments of the papers")
+    figures.add_argument("--paper", choices=PAPERS, action="extend", nargs="+", help="all if not given")
+    figures.add_argument(
+        "--scale", type=float, default=0.02, help="share of the papers' sizes; 1 is all of them"
+    )
+    figures.add_argument("--out", type=Path, help="the folder for CSV, JSON and pictures")
     for command in (run, spark, shown):
         command.add_argument("--results", type=Path, default=record.LATEST, help="the results file")
     return parser

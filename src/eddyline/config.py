@@ -2,11 +2,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal, get_args
+
+from eddyline.errors import SettingsError
 
 Executor = Literal["auto", "sliced", "keyed", "rowwise"]
 Direct = Literal["auto", "always", "never"]
+StrategyName = Literal[
+    "fixed",
+    "random",
+    "worst",
+    "best",
+    "macs",
+    "sas",
+    "macssas",
+    "macro",
+    "hybrid",
+    "ticket",
+    "adaptive",
+]
+Pruning = Literal["immediate", "delayed"]
+Drift = Literal["dropping", "selectivity", "visits"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderSettings:
+    """In which order tuples visit subjects, and when that is thought over. No setting changes a match.
+
+    >>> OrderSettings(strategy="alphabetical")
+    Traceback (most recent call last):
+    eddyline.errors.SettingsError: strategy "alphabetical" is not known
+    hint: one of fixed, random, worst, best, macs, sas, macssas, macro, hybrid, ticket, adaptive
+    """
+
+    strategy: StrategyName = "adaptive"
+    """Who proposes the order (see `order/`): `adaptive` by expected time; `macro` and `hybrid` as in ASC-2; `macs`, `sas`
+    and `macssas` as in ASC-1; `ticket` as in CACQ; `fixed`, `random`, `worst` and `best` to compare with."""
+
+    period: int = 1_000
+    """The papers' tau, in sampled tuples: what one step of a strategy looks at, such as the choice of one subject more."""
+
+    check_every: int = 10_000
+    """The papers' lambda, in tuples: how often it is asked whether the sequence in force still fits."""
+
+    threshold: float = 0.1
+    """The papers' mu: by which part of its first value the measure of `drift` must change for a rearrangement; 0 rearranges
+    at every check."""
+
+    drift: Drift = "dropping"
+    """What is watched for changes: `dropping`, the share of dropped tuples (ASC-2); `selectivity` (ASC-1); `visits`, the ASCs
+    that a tuple visits. Of a whole sequence the first two tell of the data only, the third of the sequence too."""
+
+    sample_rate: float = 0.01
+    """Which part of the tuples is looked at by the monitor; above 0, at most 1."""
+
+    monitor_share: float = 0.03
+    """Which part of the time of matching the monitor may take: where it would take more, it looks at fewer tuples and
+    waits before it computes; 1 lets it take what it wants."""
+
+    pruning: Pruning = "immediate"
+    """`immediate` drops a tuple as soon as no query is left for it; `delayed` visits all subjects first, to compare with."""
+
+    seed: int = 0
+    """What the strategies that draw lots start from."""
+
+    def __post_init__(self) -> None:
+        for name, kind in (("strategy", StrategyName), ("drift", Drift), ("pruning", Pruning)):
+            allowed = get_args(kind)
+            if getattr(self, name) not in allowed:
+                raise SettingsError(
+                    f'{name} "{getattr(self, name)}" is not known', hint=f"one of {', '.join(allowed)}"
+                )
+        for name, least in (("period", 1), ("check_every", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise SettingsError(
+                    f"{name} {value!r} makes no sense", hint=f"a whole number from {least} on"
+                )
+        if not _is_number(self.threshold) or not 0 <= self.threshold < float("inf"):
+            raise SettingsError(f"threshold {self.threshold!r} makes no sense", hint="a number from 0 on")
+        for name in ("sample_rate", "monitor_share"):
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 < value <= 1:
+                raise SettingsError(f"{name} {value!r} makes no sense", hint="a number above 0, at most 1")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+DEFAULT_ORDER: Final = OrderSettings()
+FIXED_ORDER: Final = OrderSettings(strategy="fixed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +126,16 @@ class IndexSettings:
     largest_merge: int | None = None
     """Segments of more queries are left alone when a new one takes in the small ones, so that no addition waits for the
     compilation of many; None merges whatever saves work in the long run."""
+
+    order: OrderSettings = FIXED_ORDER
+    """In which order tuples that are evaluated row by row visit the subjects (see `OrderSettings`); `adaptive` also chooses
+    between row by row and the other executors by the time they take."""
+
+    @staticmethod
+    def of(values: Mapping[str, Any]) -> IndexSettings:
+        """Settings as `dataclasses.asdict` wrote them; what is missing is as it is by default."""
+        order = OrderSettings(**values.get("order", {}))
+        return IndexSettings(**{**values, "order": order})
 
 
 DEFAULT_INDEX: Final = IndexSettings()

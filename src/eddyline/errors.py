@@ -41,6 +41,10 @@ class SchemaError(EddylineError):
     """A stream's schema or a batch does not fit."""
 
 
+class SettingsError(EddylineError):
+    """A setting has a value that makes no sense; the message names those that do."""
+
+
 class LedgerError(AssertionError):
     """Sums that must agree do not: a bug of ours, told aloud rather than a query skipped in silence."""
 

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 
 from eddyline import Compiler, reference
-from eddyline.config import IndexSettings
+from eddyline.config import IndexSettings, OrderSettings
 from eddyline.errors import QueryError
 from eddyline.index.asc import is_conjunction
 from eddyline.index.sliced import build_sliced
 from eddyline.model.matches import Matches
 from eddyline.model.query import Query
+from eddyline.order.protocol import STRATEGIES
 from eddyline.queryset import QuerySet
 from eddyline.sql import bind
 from eddyline.testing.queries import statement
 from eddyline.testing.rows import EVERYTHING, nasty_rows
 from eddyline.testing.text import statement_text
+
+
+def ordered(**settings: Any) -> IndexSettings:
+    """Row by row, thought over all the time: every tuple is looked at, and periods are short."""
+    order = OrderSettings(period=5, check_every=20, threshold=0, sample_rate=1, monitor_share=1, **settings)
+    return IndexSettings(executor="rowwise", order=order)
+
 
 BLOCK = 250
 ROWS = 60
@@ -35,6 +44,8 @@ CONFIGURATIONS = {
     "sliced in segments": IndexSettings(executor="sliced", segment_size=40),
     "keyed in segments": IndexSettings(executor="keyed", segment_size=7),
     "rowwise in segments": IndexSettings(executor="rowwise", segment_size=13),
+    **{f"order {name}": ordered(strategy=name) for name in STRATEGIES},
+    "order hybrid, delayed": ordered(strategy="hybrid", pruning="delayed"),
 }
 Queries = dict[str, str]
 

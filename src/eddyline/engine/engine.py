@@ -30,6 +30,7 @@ from eddyline.engine.receivers import (
 from eddyline.engine.synchronize import counters_of, entries_of, write_through
 from eddyline.errors import ConflictError, EddylineError, QueryError, RegistryError
 from eddyline.execute.batch import arrow_of
+from eddyline.execute.ordered import OrderReport
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 
@@ -118,6 +119,11 @@ class Engine:
 
     def __contains__(self, id: object) -> bool:
         return id in self._live.members
+
+    def order_report(self) -> tuple[OrderReport, ...]:
+        """Of each piece that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
+        pieces = [piece for several in self._live.state.pieces.values() for piece in several]
+        return tuple([found for piece in pieces if (found := piece.executor.order_report()) is not None])
 
     def queries(self) -> dict[str, str]:
         """The SQL text of every query, by id, in the order in which they were added."""

@@ -133,7 +133,7 @@ class Merging:
             members, queries, dropped = live.alive(plan.pieces, live.new_compiler())
         if not members:
             return None, dropped
-        return build_piece(plan.stream, members, queries, live.settings, live.gate), dropped
+        return build_piece(plan.stream, members, queries, live.settings, live.gate, plan.pieces), dropped
 
     def _merged_elsewhere(self, plan: Plan, builder: Builder) -> tuple[Piece | None, Integers]:
         live = self._live
@@ -150,7 +150,7 @@ class Merging:
             [member.slot for member in members],
             [Query(member.id, member.sql) for member in members],
         )
-        return ready(builder.build(job), live.gate), dropped
+        return ready(builder.build(job), live.gate, live.settings, None, plan.pieces), dropped
 
 
 def choose(pieces: Sequence[Piece]) -> tuple[Piece, ...]:

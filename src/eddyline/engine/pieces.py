@@ -58,15 +58,16 @@ def build_piece(
     queries: Sequence[NormalQuery],
     settings: IndexSettings,
     gate: Gate,
+    before: Sequence[Piece] = (),
 ) -> Piece:
-    """Compile members of one stream, given with their normal forms."""
+    """Compile members of one stream, given with their normal forms; `before` are the pieces that it replaces."""
     order = sorted(range(len(members)), key=lambda i: members[i].slot)
     slots = [members[i].slot for i in order]
     normal = [queries[i] for i in order]
     gate.wait()
     with uncollected(), _turns(len(slots)):
         segment = build_segment(stream, normal, slots, settings_for(len(slots), settings))
-    return ready(segment, gate, normal if len(slots) < KEEP_QUERIES else None)
+    return ready(segment, gate, settings, normal if len(slots) < KEEP_QUERIES else None, before)
 
 
 def settings_for(size: int, settings: IndexSettings) -> IndexSettings:
@@ -74,15 +75,21 @@ def settings_for(size: int, settings: IndexSettings) -> IndexSettings:
     return replace(settings, rowwise_bytes=0, prefilter="off") if size < SMALL else settings
 
 
-def ready(segment: Segment, gate: Gate, queries: Sequence[NormalQuery] | None = None) -> Piece:
+def ready(
+    segment: Segment,
+    gate: Gate,
+    settings: IndexSettings,
+    queries: Sequence[NormalQuery] | None = None,
+    before: Sequence[Piece] = (),
+) -> Piece:
     """A piece of a segment, with everything made that its executors would make when they are first asked."""
-    executor = SegmentExecutor(segment)
+    executor = SegmentExecutor(segment, settings.order, [piece.executor for piece in before])
     if len(segment.members) >= SMALL:
         gate.wait()
     with _turns(len(segment.members)):
         wanted = [segment.columns, executor.sliced]
         wanted += [executor.keyed] if segment.keyed.tables else []
-        wanted += [executor.rowwise] if segment.rowwise is not None else []
+        wanted += [executor.ordered] if segment.rowwise is not None else []
     assert None not in wanted, "all executors are there"
     return Piece(executor, segment.members.astype(np.int64), queries)
 

@@ -7,77 +7,26 @@ long as each further subject at least halves them, the next one is located for t
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.execute.lineages import Lineages, Rows, Visit
 from eddyline.execute.locate import Locator, locator
+from eddyline.execute.routes import HybridRoute, MacroRoute, Order, Route, route_of
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import AscIndex
 from eddyline.kernels import rowwise as kernels
-from eddyline.model.asc import ASC, Words, bits, subject_text
+from eddyline.model.asc import Words, bits
 from eddyline.model.sequence import Counters, Sequence
 
-Integers = npt.NDArray[np.signedinteger[Any]]
-Rows = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.unsignedinteger[Any]]
-Order = tuple[int, ...]
 KEEP_MOST: Final = kernels.CHUNK // 2  # of the first chunk; if more survive, compacting does not pay
 TAKE_FROM: Final = 16_384  # in smaller batches locating all rows costs less than taking some of them out
 TAKE_TEXT_FROM: Final = 1_024  # the same for values that are not numbers
 PIECE_WORDS: Final = 1 << 27  # GRBs of at most 1 GiB are written before those of dropped tuples are let go
-
-
-@dataclass(frozen=True, slots=True)
-class Lineages:
-    """The tuples that matched anything and the GRB of each, a part of `Matches`.
-
-    row ascends; grb is (tuples, words), its bit j belonging to query numbers[j]. Pairs come by number if numbers ascend.
-    """
-
-    row: Rows
-    grb: Words
-    numbers: npt.NDArray[np.int32]
-    counters: Counters
-
-    def counts(self) -> tuple[Integers, Integers]:
-        """Query numbers and how many tuples match each."""
-        words = self.grb.shape[1]
-        found = np.zeros(words * 64, np.int64)
-        kernels.add_counts(self.grb.reshape(-1), len(self.row), words, found)
-        return self.numbers, found[: len(self.numbers)]
-
-    def rows(self, number: int) -> Integers:
-        """Rows that match one query, ascending."""
-        places = np.flatnonzero(self.numbers == number)
-        if not len(places):
-            return np.empty(0, np.int64)
-        word, bit = divmod(int(places[0]), 64)
-        hit = (self.grb[:, word] >> np.uint64(bit)) & np.uint64(1)
-        return np.asarray(self.row[hit == 1])
-
-    def pairs(self) -> tuple[Integers, Integers]:
-        """Rows and query numbers of all pairs, by row and bit."""
-        flat = self.grb.reshape(-1)
-        total = kernels.ones(flat)
-        rows, numbers = np.empty(total, np.int64), np.empty(total, np.int64)
-        kernels.all_pairs(flat, self.row, self.grb.shape[1], self.numbers, rows, numbers)
-        return rows, numbers
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """One step of a tuple: the ASC, the region of the tuple's value, and the GRB afterwards."""
-
-    asc: ASC
-    region: int
-    grb: str
-
-    def __str__(self) -> str:
-        return f"{subject_text(self.asc.subject)} in {self.asc.name(self.region)}: {self.grb}"
 
 
 class Rowwise:
@@ -91,7 +40,7 @@ class Rowwise:
         self._width: Any = np.uint16 if widest <= 2**16 else np.uint32
         self._table = index.table.reshape(-1)
         self._words = index.table.shape[0] * index.table.shape[2]
-        self._last = _route(index, self.sequence.subjects)
+        self._last = route_of(index, self.sequence)
 
     def match(
         self, evaluation: Evaluation, rows: int, *, sequence: Sequence | None = None, immediate: bool = True
@@ -105,10 +54,15 @@ class Rowwise:
         self, evaluation: Evaluation, rows: int, sequence: Sequence, *, immediate: bool = True
     ) -> Lineages:
         """GRBs after a sequence of some of the subjects, which is what orders are measured by."""
-        assert not sequence.arrows, "micro-arrows are not followed yet"
-        route = self._route(sequence.subjects)
+        route = self._route(sequence)
         if not route.order:
             return self._unvisited(rows)
+        if isinstance(route, HybridRoute):
+            return self._follow(evaluation, rows, route, immediate)
+        return self._visit(evaluation, rows, route, immediate)
+
+    def _visit(self, evaluation: Evaluation, rows: int, route: MacroRoute, immediate: bool) -> Lineages:
+        """Along a macro-sequence, which is located as far as tuples get."""
         tally = np.zeros(len(route.order), np.int64)
         done = route.cover if immediate else len(route.order)
         ids = np.empty((len(route.order), rows), self._width)
@@ -125,7 +79,24 @@ class Rowwise:
             self._locate(evaluation, route.order[done : done + 1], ids[done:], kept)
             done += 1
         self._locate(evaluation, route.order[done:], ids[done:], kept)
-        places, grb = self._run(route.starts, ids, immediate, tally)
+        places, grb = self._run(route, ids, immediate, tally)
+        return self._result(places if kept is None else kept[places], grb, rows, tally, immediate)
+
+    def _follow(self, evaluation: Evaluation, rows: int, route: HybridRoute, immediate: bool) -> Lineages:
+        """Along micro-arrows: any subject may come second, so all are located for the rows that the first one leaves."""
+        tally = np.zeros(len(route.order), np.int64)
+        ids = np.empty((len(self.index.ascs), rows), self._width)
+        first, kept = route.order[0], None
+        self._locate(evaluation, (first,), ids[first : first + 1], None)
+        if immediate:
+            alive = self.index.alive[self.index.starts[first] + ids[first].astype(np.int64)]
+            if np.count_nonzero(alive) <= rows // 2:
+                kept = np.flatnonzero(alive)
+                tally[0] = rows - len(kept)
+                ids = np.ascontiguousarray(ids[:, kept])
+        for number in route.order[1:]:
+            self._locate(evaluation, (number,), ids[number : number + 1], kept)
+        places, grb = self._run(route, ids, immediate, tally)
         return self._result(places if kept is None else kept[places], grb, rows, tally, immediate)
 
     def prefilter(self, evaluation: Evaluation, rows: int, subjects: Order) -> Rows:
@@ -147,26 +118,40 @@ class Rowwise:
     ) -> tuple[Visit, ...]:
         """What one tuple goes through under immediate pruning."""
         visits: list[Visit] = []
+        seen: list[int] = []
         grb = ~np.zeros(self._words, np.uint64)
         ids = np.empty(1, self._width)
-        for number in (sequence or self.sequence).subjects:
+        route = self._route(sequence or self.sequence)
+        number = route.order[0] if route.order else None
+        while number is not None:
             asc = self.index.ascs[number]
             value = evaluation.values(asc.subject).slice(row, 1)
             self._locators[number].locate(value, ids)
             region = int(ids[0])
+            seen.append(number)
+            following = route.following(number, region, seen)
             if not region and self.index.cuttings[number].points_only and isinstance(asc.constants, tuple):
                 region = 2 * bisect_left(asc.constants, value[0].as_py())  # located as "any other value"
             grb = grb & asc.blocks[:, region].reshape(-1)
             visits.append(Visit(asc, region, bits(grb, asc.queries)))
-            if not grb.any():
-                break
+            number = following if grb.any() else None
         return tuple(visits)
 
-    def _route(self, order: Order) -> _Route:
-        """What is known of an order; that of the last one is kept."""
-        if self._last.order != order:
-            self._last = _route(self.index, order)
-        return self._last
+    def regions(
+        self, evaluation: Evaluation, rows: int, subjects: Order | None = None
+    ) -> npt.NDArray[np.int32]:
+        """The region of all or some subjects for every row, (subjects, rows)."""
+        wanted = tuple(range(len(self.index.ascs))) if subjects is None else subjects
+        ids = np.empty((len(wanted), rows), self._width)
+        self._locate(evaluation, wanted, ids, None)
+        return ids.astype(np.int32)
+
+    def _route(self, sequence: Sequence) -> Route:
+        """What is known of a sequence; that of the last one is kept."""
+        last = self._last
+        if last.sequence is not sequence and last.sequence != sequence:
+            last = self._last = route_of(self.index, sequence)
+        return last
 
     def _locate(self, evaluation: Evaluation, order: Order, ids: Ids, kept: Rows | None) -> None:
         """Region ids of all or the given rows, one row of `ids` a subject."""
@@ -208,12 +193,12 @@ class Rowwise:
         tally += counted
         return kept[:found]
 
-    def _run(self, starts: Rows, ids: Ids, immediate: bool, tally: Rows) -> tuple[Rows, Words]:
+    def _run(self, route: Route, ids: Ids, immediate: bool, tally: Rows) -> tuple[Rows, Words]:
         """Places of the tuples that are left in the end, and their GRBs."""
         rows = ids.shape[1]
         step = max(kernels.CHUNK, PIECE_WORDS // self._words)
         pieces = [
-            self._run_piece(starts, ids, first, min(first + step, rows), immediate, tally)
+            self._run_piece(route, ids, first, min(first + step, rows), immediate, tally)
             for first in range(0, max(rows, 1), step)
         ]
         if len(pieces) == 1:
@@ -221,26 +206,19 @@ class Rowwise:
         return np.concatenate([kept for kept, _ in pieces]), np.concatenate([grb for _, grb in pieces])
 
     def _run_piece(
-        self, starts: Rows, ids: Ids, first: int, last: int, immediate: bool, tally: Rows
+        self, route: Route, ids: Ids, first: int, last: int, immediate: bool, tally: Rows
     ) -> tuple[Rows, Words]:
-        rows, words = last - first, self._words
-        table, kept, grbs = self.index.table, np.empty(rows, np.int64), np.empty(rows * words, np.uint64)
-        found = kernels.lineages(
-            self._table,
-            table.shape[1],
-            table.shape[0],
-            self.index.alive,
-            starts,
-            ids.reshape(-1)[first:],
-            ids.shape[1],
-            rows,
-            immediate,
-            grbs,
-            kept,
-            tally,
-            np.empty(kernels.CHUNK, np.int64),
-            np.empty(kernels.CHUNK, np.int64),
-        )
+        rows, words, table = last - first, self._words, self.index.table
+        kept, grbs = np.empty(rows, np.int64), np.empty(rows * words, np.uint64)
+        bitmaps = (self._table, table.shape[1], table.shape[0], self.index.alive)
+        located = (ids.reshape(-1)[first:], ids.shape[1], rows, immediate)
+        if isinstance(route, HybridRoute):
+            geb = np.zeros(len(ids), np.int64)
+            way = (route.macro, self.index.starts, route.arrows)
+            found = kernels.follow(*bitmaps, *way, *located, grbs, kept, tally, geb)
+        else:
+            scratch = np.empty(kernels.CHUNK, np.int64), np.empty(kernels.CHUNK, np.int64)
+            found = kernels.lineages(*bitmaps, route.starts, *located, grbs, kept, tally, *scratch)
         left = grbs[: found * words].reshape(found, words)
         if 2 * found < rows:  # do not hold the memory of the tuples that were dropped
             left = left.copy()
@@ -264,21 +242,3 @@ class Rowwise:
         visited = sum([rows, *survivors[:-1]]) if immediate else rows * len(survivors)
         counters = Counters(rows, visited, rows - left, tuple(survivors))
         return Lineages(row, grb, self.index.numbers, counters)
-
-
-@dataclass(frozen=True, slots=True)
-class _Route:
-    """An order of subjects: the first region of each, and how many of them a tuple visits before it can be dropped."""
-
-    order: Order
-    starts: Rows
-    cover: int
-
-
-def _route(index: AscIndex, order: Order) -> _Route:
-    if not order:
-        return _Route(order, np.empty(0, np.int64), 0)
-    used = np.bitwise_or.accumulate([index.ascs[number].qub for number in order], axis=0)
-    complete = np.bitwise_count(used).sum(axis=1) == len(index.numbers)
-    cover = int(complete.argmax()) + 1 if complete.any() else len(order)
-    return _Route(order, index.starts[list(order)], cover)

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
+from time import thread_time
 
+from eddyline.config import FIXED_ORDER, OrderSettings
+from eddyline.execute.choice import Choice
 from eddyline.execute.keyed import Keyed
+from eddyline.execute.ordered import Ordered, OrderReport
 from eddyline.execute.parts import MaskPart, PairPart
 from eddyline.execute.rowwise import Rowwise
 from eddyline.execute.sliced import Counts, Sliced
 from eddyline.functions.evaluate import Evaluation
+from eddyline.index.asc import with_candidates
 from eddyline.index.segment import Segment
 from eddyline.kernels.sorting import add_numbers
 from eddyline.model.matches import Part
+from eddyline.order.carry_over import carry_over
 
 
 class SegmentExecutor:
     """Evaluates all queries of a segment; each executor is made when it is first wanted.
 
+    `before` are executors of segments that this one takes the place of: their order is kept as far as it still fits.
     `places` are folders in which the segment is saved, and its name in each.
     """
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(
+        self,
+        segment: Segment,
+        order: OrderSettings = FIXED_ORDER,
+        before: Iterable[SegmentExecutor] = (),
+    ) -> None:
         self.segment = segment
+        self.order = order
+        self._before = _most_seen(before) if segment.rowwise is not None else None
         self.places: dict[str, str] = {}
 
     @cached_property
@@ -39,32 +55,99 @@ class SegmentExecutor:
         """Serve the batches that are evaluated row by row: plain conjunctions, and the other queries."""
         index = self.segment.rowwise
         assert index is not None, "the segment has no row-wise form"
-        return Rowwise(index.ascs, index.sequence), Sliced(index.rest)
+        ascs = with_candidates(index.ascs) if self.order.strategy == "hybrid" else index.ascs
+        return Rowwise(ascs, index.sequence), Sliced(index.rest)
+
+    @cached_property
+    def ordered(self) -> Ordered:
+        """The row-wise executor with the order that is in force."""
+        rowwise, before, self._before = self.rowwise[0], self._before, None
+        if before is None or not before.sequence.subjects:
+            return Ordered(rowwise, self.order)
+        start = carry_over(before.sequence, before.rowwise.index.ascs, rowwise.index.ascs)
+        return Ordered(rowwise, self.order, start)
+
+    @cached_property
+    def choice(self) -> Choice | None:
+        """Who chooses for batches that are not small; None where there is nothing to choose from."""
+        index = self.segment.rowwise
+        wanted = index is not None and index.most_rows is not None and self.order.strategy == "adaptive"
+        return Choice() if wanted else None
 
     def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> list[Part]:
         """The matches of a batch, one part for each executor that has queries."""
-        parts: list[Part] = []
-        rowwise, sliced = self._chosen(rows)
-        if rowwise is not None and len(rowwise.index.numbers):
-            parts.append(rowwise.match(evaluation, rows))
-        if sliced.index.program.results:
-            parts.append(MaskPart(sliced.match(evaluation, rows, threads=threads)))
+        choice = self._choice(rows, threads)
+        if choice is None:
+            parts = self._match(evaluation, rows, self._is_small(rows), threads)
+        else:
+            by_row, timed = choice.pick("match", rows)
+            started = thread_time() if timed else 0.0
+            parts = self._match(evaluation, rows, by_row, threads)
+            if timed:
+                self._note(choice, "match", evaluation, rows, by_row, thread_time() - started)
         if self.segment.keyed.tables:
             parts.append(PairPart(*self.keyed.match(evaluation, rows)))
         return parts
 
     def count(self, evaluation: Evaluation, rows: int, totals: Counts, *, threads: int = 1) -> None:
         """Add the number of matches of each query to totals[its number], without keeping the matches."""
-        rowwise, sliced = self._chosen(rows)
-        if rowwise is not None and len(rowwise.index.numbers):
-            numbers, counts = rowwise.match(evaluation, rows).counts()
-            totals[numbers] += counts
-        if sliced.index.program.results:
-            totals[sliced.index.numbers] += sliced.count(evaluation, rows, threads=threads)
+        choice = self._choice(rows, threads)
+        if choice is None:
+            self._count(evaluation, rows, totals, self._is_small(rows), threads)
+        else:
+            by_row, timed = choice.pick("count", rows)
+            started = thread_time() if timed else 0.0
+            self._count(evaluation, rows, totals, by_row, threads)
+            if timed:
+                self._note(choice, "count", evaluation, rows, by_row, thread_time() - started)
         if self.segment.keyed.tables:
             add_numbers(self.keyed.match(evaluation, rows)[1], totals)
 
-    def _chosen(self, rows: int) -> tuple[Rowwise | None, Sliced]:
-        """Who serves the queries without a key in a batch of so many rows."""
+    def order_report(self) -> OrderReport | None:
+        """What the order of the tuples evaluated row by row did so far; None if there were none."""
+        ordered: Ordered | None = self.__dict__.get("ordered")
+        if ordered is None:
+            return None
+        choice: Choice | None = self.__dict__.get("choice")
+        return replace(ordered.report(), chosen=tuple(choice.chosen()) if choice else ())
+
+    def _match(self, evaluation: Evaluation, rows: int, by_row: bool, threads: int) -> list[Part]:
+        """The matches of the queries without a key."""
+        parts: list[Part] = []
+        if by_row and len(self.ordered.rowwise.index.numbers):
+            parts.append(self.ordered.match(evaluation, rows))
+        sliced = self.rowwise[1] if by_row else self.sliced
+        if sliced.index.program.results:
+            parts.append(MaskPart(sliced.match(evaluation, rows, threads=threads)))
+        return parts
+
+    def _count(self, evaluation: Evaluation, rows: int, totals: Counts, by_row: bool, threads: int) -> None:
+        if by_row and len(self.ordered.rowwise.index.numbers):
+            numbers, counts = self.ordered.match(evaluation, rows).counts()
+            totals[numbers] += counts
+        sliced = self.rowwise[1] if by_row else self.sliced
+        if sliced.index.program.results:
+            totals[sliced.index.numbers] += sliced.count(evaluation, rows, threads=threads)
+
+    def _is_small(self, rows: int) -> bool:
+        """Whether a batch of so many rows is evaluated row by row in any case."""
         index = self.segment.rowwise
-        return self.rowwise if index is not None and index.serves(rows) else (None, self.sliced)
+        return index is not None and index.serves(rows)
+
+    def _choice(self, rows: int, threads: int) -> Choice | None:
+        """Who chooses for a batch; several threads work on sliced batches alone."""
+        return self.choice if threads == 1 and not self._is_small(rows) else None
+
+    def _note(
+        self, choice: Choice, task: str, evaluation: Evaluation, rows: int, by_row: bool, seconds: float
+    ) -> None:
+        """Keep what a batch took; the order of the other way is thought over as well, or it would never look better."""
+        choice.note(task, rows, by_row, seconds)
+        if not by_row and choice.is_warm and self.ordered.wants:
+            self.ordered.look(evaluation, rows, seconds)
+
+
+def _most_seen(executors: Iterable[SegmentExecutor]) -> Ordered | None:
+    """The order of those that were used which saw the most tuples."""
+    made: list[Ordered] = [e.__dict__["ordered"] for e in executors if "ordered" in e.__dict__]
+    return max(made, key=lambda ordered: ordered.tuples, default=None)

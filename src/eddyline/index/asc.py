@@ -107,6 +107,13 @@ def assemble(
     return AscIndex(cuttings, tuple(ascs), numbers, table, starts[:-1], alive)
 
 
+def with_candidates(index: AscIndex) -> AscIndex:
+    """The same with the cab of every region, for those who look for micro-arrows."""
+    qubs = [asc.qub for asc in index.ascs]
+    cabs = _candidates(index.table, qubs, np.append(index.starts, index.table.shape[1]))
+    return assemble(index.cuttings, np.array(qubs, np.uint64), index.table, index.numbers, cabs)
+
+
 def _bitmap(places: Sequence[int], blocks: int) -> Words:
     """A bitmap over queries with ones at the given places."""
     flags = np.zeros(blocks * _BLOCK, np.uint8)
@@ -119,7 +126,8 @@ def _results(cutting: Cutting, used: Used, unused: Words) -> Words:
     blocks = len(unused) // BLOCK_WORDS
     qrb = np.zeros((cutting.size, len(unused)), np.uint64)
     regions = cutting.ids_of([each for _, wanted in used for each in wanted.cuts])
-    places = np.repeat([place for place, _ in used], [len(wanted.cuts) for _, wanted in used])
+    cuts = np.array([len(wanted.cuts) for _, wanted in used], np.int64)
+    places = np.repeat(np.array([place for place, _ in used], np.int64), cuts)
     np.bitwise_xor.at(qrb, (regions, places >> 6), np.uint64(1) << (places & 63).astype(np.uint64))
     qrb[0] = unused | _bitmap([place for place, wanted in used if wanted.inside], blocks)
     intervals = qrb[: cutting.nan]

@@ -167,6 +167,67 @@ def lineages(
     return found
 
 
+@intrinsic
+def _narrow(typing, table, source, grb, at):
+    """Set grb[at:at + 8] to its AND with table[source:source + 8]; gives whether anything is left."""
+    signature = types.boolean(table, source, grb, at)
+
+    def generate(context, builder, signature, arguments):
+        table, source, grb, at = arguments
+        target = _element(context, builder, signature.args[2], grb, at, _LANES)
+        other = _element(context, builder, signature.args[0], table, source, _LANES)
+        value = builder.and_(builder.load(target, align=8), builder.load(other, align=8))
+        builder.store(value, target, align=8)
+        return builder.not_(_is_zero(builder, value))
+
+    return signature, generate
+
+
+@njit(cache=True, nogil=True)
+def follow(
+    table, regions, blocks, alive, order, starts, arrows, ids, stride, rows, immediate, grbs, kept, tally, geb
+):
+    """As `lineages`, along a hybrid-sequence: from each region to where its micro-arrow leads, else to the next of `order`.
+
+    order: subjects of the macro-sequence. starts: per subject its first region. arrows: per region a subject of `order`,
+    or -1. ids: one row of `stride` for each subject. tally: tuples dropped at their first visit, second and so on.
+    geb: scratch, an entry a subject, which has been evaluated for row r if it is r + 1 (no bits to clear for each row).
+    """
+    count = np.int64(len(order))
+    words = np.int64(blocks) * WORDS
+    found = np.int64(0)
+    for row in range(rows):
+        at = found * words
+        for word in range(words):
+            grbs[at + word] = ~np.uint64(0)
+        visits, following, subject = np.int64(0), np.int64(0), order[0]
+        while True:
+            geb[subject] = row + 1
+            region = starts[subject] + np.int64(ids[subject * stride + row])
+            visits += 1
+            left = False
+            if alive[region]:
+                for block in range(blocks):
+                    source = (np.int64(block) * regions + region) * WORDS
+                    left |= _narrow(table, source, grbs, at + np.int64(block) * WORDS)
+            elif not immediate:
+                for word in range(words):
+                    grbs[at + word] = np.uint64(0)
+            if visits == count or (immediate and not left):
+                break
+            subject = arrows[region]
+            if subject < 0 or geb[subject] == row + 1:
+                while geb[order[following]] == row + 1:
+                    following += 1
+                subject = order[following]
+        if left:
+            kept[found] = row
+            found += 1
+        else:
+            tally[visits - 1] += 1
+    return found
+
+
 @njit(cache=True, nogil=True)
 def ones(grbs):
     """Number of ones in all words."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence as List
 from dataclasses import dataclass
+
+from eddyline.model.asc import ASC, covered, subject_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,10 @@ class Arrow:
 class Sequence:
     """The macro-sequence, by numbers of subjects, and for hybrid sequences the micro-arrows of single regions.
 
-    Invariant: no subject twice.
+    A tuple follows the micro-arrow of the region it is in if that leads to a subject not visited yet, else it goes to the
+    first subject of the macro-sequence that is not visited yet. ASC-2's GEB is the set of visited subjects.
+
+    Invariant: no subject twice, at most one arrow from a region, arrows lead from subjects to other subjects.
 
     >>> print(Sequence((1, 0, 2)))
     1 -> 0 -> 2
@@ -28,7 +34,12 @@ class Sequence:
     arrows: tuple[Arrow, ...] = ()
 
     def __post_init__(self) -> None:
-        assert len(set(self.subjects)) == len(self.subjects), "a subject is visited once"
+        known = set(self.subjects)
+        assert len(known) == len(self.subjects), "a subject is visited once"
+        if self.arrows:
+            assert len(self.targets) == len(self.arrows), "a region has one arrow"
+            ends = {end for arrow in self.arrows for end in (arrow.subject, arrow.to)}
+            assert ends <= known and all(arrow.subject != arrow.to for arrow in self.arrows), "arrows lead on"
 
     def __len__(self) -> int:
         return len(self.subjects)
@@ -37,6 +48,34 @@ class Sequence:
         macro = " -> ".join(map(str, self.subjects))
         micro = [f"{arrow.subject}[{arrow.region}] -> {arrow.to}" for arrow in self.arrows]
         return "; ".join([macro, *micro])
+
+    @property
+    def targets(self) -> dict[tuple[int, int], int]:
+        """The micro-arrows as a map: subject and region to the subject visited next."""
+        return {(arrow.subject, arrow.region): arrow.to for arrow in self.arrows}
+
+    def explain(self, ascs: List[ASC], *, max_arrows: int = 40) -> str:
+        """The order by names, up to where tuples can be dropped and beyond, and the arrows by their regions."""
+        names = [subject_text(asc.subject) for asc in ascs]
+        lines = ["order: " + (" -> ".join(names[subject] for subject in self.subjects) or "no subjects")]
+        first = self.cover(ascs)
+        if first is not None:
+            lines.append(f"  tuples are dropped from {names[self.subjects[first - 1]]} on")
+        elif self.subjects:
+            lines.append("  no tuple is dropped: some query has no condition on these subjects")
+        for arrow in self.arrows[:max_arrows]:
+            region = ascs[arrow.subject].name(arrow.region)
+            lines.append(f"  {names[arrow.subject]} in {region} -> {names[arrow.to]}")
+        if len(self.arrows) > max_arrows:
+            lines.append(f"  and {len(self.arrows) - max_arrows} more micro-arrows")
+        return "\n".join(lines)
+
+    def cover(self, ascs: List[ASC]) -> int | None:
+        """How many subjects of the macro-sequence are a cover set, so that tuples can be dropped; None if never."""
+        for count in range(1, len(self.subjects) + 1):
+            if covered([ascs[subject] for subject in self.subjects[:count]]):
+                return count
+        return None
 
 
 @dataclass(frozen=True, slots=True)

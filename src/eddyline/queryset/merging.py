@@ -46,6 +46,7 @@ class Merging:
         limit = self.settings.segment_size
         left = list(segments)
         passed: list[SegmentExecutor] = []
+        before: list[SegmentExecutor] = []
         while limit is None:
             small = [e for e in left if e.segment.stream == stream and self._is_small(e, len(members))]
             if not small:
@@ -54,11 +55,12 @@ class Merging:
             left.remove(taken)
             try:
                 members = [*self._alive(taken), *members]
+                before.append(taken)
             except QueryError:  # needs a function that the resolver no longer knows; compiled it stays usable
                 passed.append(taken)
-        return [*left, *passed, *self._built(stream, members)]
+        return [*left, *passed, *self._built(stream, members, before)]
 
-    def _built(self, stream: str, members: Members) -> list[SegmentExecutor]:
+    def _built(self, stream: str, members: Members, before: list[SegmentExecutor]) -> list[SegmentExecutor]:
         live = [(number, query) for number, query in members if number not in self.book.removed]
         live.sort(key=lambda member: member[0])
         step = self.settings.segment_size or max(1, len(live))
@@ -66,7 +68,8 @@ class Merging:
         for start in range(0, len(live), step):
             piece = live[start : start + step]
             numbers, queries = [number for number, _ in piece], [query for _, query in piece]
-            built.append(SegmentExecutor(build_segment(stream, queries, numbers, self.settings)))
+            segment = build_segment(stream, queries, numbers, self.settings)
+            built.append(SegmentExecutor(segment, self.settings.order, before))
         return built
 
     def _is_small(self, executor: SegmentExecutor, members: int) -> bool:

@@ -33,7 +33,8 @@ def opened(folder: Path, *, verify: bool) -> Opened:
         pages = {str(folder.parent.parent): version.pages}
         return _opened(version, version.segments, pages)
     saved = store.load(folder, verify=verify)
-    return _opened(saved, tuple([SegmentExecutor(segment) for segment in saved.segments]), {})
+    order = saved.settings.order
+    return _opened(saved, tuple([SegmentExecutor(segment, order) for segment in saved.segments]), {})
 
 
 def _opened(

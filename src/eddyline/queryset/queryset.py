@@ -14,6 +14,7 @@ from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import EddylineError, QueryError
 from eddyline.execute.batch import Columns, columns_of
+from eddyline.execute.ordered import OrderReport
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.why import Why
 from eddyline.functions.evaluate import Evaluation
@@ -273,6 +274,10 @@ class QuerySet:
             return explain_set(len(self), self.version, segments)
         number = self.number(id)
         return explain_query(self._compiler.compile(Query(id, self._book.text(number))), number, segments)
+
+    def order_report(self) -> tuple[OrderReport, ...]:
+        """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
+        return tuple([found for e in self._segments if (found := e.order_report()) is not None])
 
     def pricing(self) -> Pricing:
         """Prices the set's queries and others; for several questions about costs, which then share the work."""

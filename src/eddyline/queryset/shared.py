@@ -25,7 +25,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import pyarrow as pa
 
-from eddyline.config import IndexSettings
+from eddyline.config import IndexSettings, OrderSettings
 from eddyline.errors import FileError
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.packed import open_packed, packed
@@ -41,7 +41,7 @@ LARGEST_PAGE: Final = 65_536  # queries of a page that takes in smaller ones
 _SEAL: Final = b'{"checksum"'
 _HINT: Final = "the version has to be made again"
 
-_open_segments: WeakValueDictionary[str, SegmentExecutor] = WeakValueDictionary()
+_open_segments: WeakValueDictionary[tuple[str, OrderSettings], SegmentExecutor] = WeakValueDictionary()
 _opening: Final = Lock()
 
 
@@ -208,12 +208,14 @@ def load(folder: Path, *, verify: bool = True) -> Shared:
         for page in pages:
             check_page(root / "pages", page)
     removed = np.frombuffer(zlib.decompress(base64.b64decode(manifest["removed"])), np.int32)
-    segments = tuple([open_segment(root, name, verify=verify) for name in manifest["segments"]])
+    settings = IndexSettings.of(manifest["settings"])
+    names = manifest["segments"]
+    segments = tuple([open_segment(root, name, verify=verify, order=settings.order) for name in names])
     return Shared(
         [unpack_stream(data) for data in manifest["streams"]],
         manifest["time_zone"],
         manifest["version"],
-        IndexSettings(**manifest["settings"]),
+        settings,
         _book(root / "pages", pages, manifest["size"], frozenset(removed.tolist())),
         segments,
         pages,
@@ -243,17 +245,17 @@ def joined(tables: Sequence[pa.Table], name: str) -> pa.ChunkedArray:
     return pa.chunked_array(pieces, pieces[0].type if pieces else pa.string())
 
 
-def open_segment(root: Path, name: str, *, verify: bool) -> SegmentExecutor:
-    """A segment; versions that are open in this process share it."""
+def open_segment(root: Path, name: str, *, verify: bool, order: OrderSettings) -> SegmentExecutor:
+    """A segment; versions of the same order that are open in this process share it."""
     path = root / "segments" / name
     with _opening:
-        found = _open_segments.get(str(path))
+        found = _open_segments.get((str(path), order))
         if found is None or verify:  # somebody may have opened it unseen
             opened = open_packed(path, verify=verify)
         if found is None:
-            found = SegmentExecutor(opened)
+            found = SegmentExecutor(opened, order)
             found.places[str(root)] = name
-            _open_segments[str(path)] = found
+            _open_segments[str(path), order] = found
         return found
 
 

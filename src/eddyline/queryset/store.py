@@ -87,7 +87,7 @@ def load(folder: Path, *, verify: bool = True) -> Saved:
         load_segment(folder / f"segment-{place}", verify=verify) for place in range(manifest["segments"])
     ]
     streams = [unpack_stream(data) for data in manifest["streams"]]
-    settings = IndexSettings(**manifest["settings"])
+    settings = IndexSettings.of(manifest["settings"])
     return Saved(streams, manifest["time_zone"], manifest["version"], settings, book, segments)
 
 

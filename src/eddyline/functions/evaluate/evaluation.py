@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import pyarrow as pa
@@ -47,6 +47,7 @@ class Evaluation:
         known: Mapping[Call, pa.Array | pa.ChunkedArray] | None = None,
     ) -> None:
         self._columns = batch
+        self._time_zone = time_zone
         self._zone = _zone(time_zone)
         self._failures = failures
         self._rows = _rows(batch) if rows is None else rows
@@ -73,6 +74,16 @@ class Evaluation:
         """The operations of an expression that failed in some row, each with these rows."""
         self._outcome(expression)
         return list(failed_rows(expression, self._known, self._rows))
+
+    def some(self, rows: pa.Array, columns: Iterable[str]) -> Evaluation:
+        """An evaluation of some of the rows, by number, over the columns named; failures there are not counted."""
+        known = {
+            call: stretch(outcome.values, self._rows).take(rows)
+            for call, outcome in self._known.items()
+            if isinstance(call, Call) and is_external(call)
+        }
+        taken = {name: self._columns[name].take(rows) for name in columns}
+        return Evaluation(taken, time_zone=self._time_zone, rows=len(rows), known=known)
 
     def _outcome(self, expression: Expression) -> Outcome:
         known = self._known.get(expression)

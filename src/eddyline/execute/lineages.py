@@ -1,0 +1,65 @@
+"""What the row-wise executor leaves behind: the tuples that matched, their GRBs, and the steps of a single tuple."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.kernels import rowwise as kernels
+from eddyline.model.asc import ASC, Words, subject_text
+from eddyline.model.sequence import Counters
+
+Integers = npt.NDArray[np.signedinteger[Any]]
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Lineages:
+    """The tuples that matched anything and the GRB of each, a part of `Matches`.
+
+    row ascends; grb is (tuples, words), its bit j belonging to query numbers[j]. Pairs come by number if numbers ascend.
+    """
+
+    row: Rows
+    grb: Words
+    numbers: npt.NDArray[np.int32]
+    counters: Counters
+
+    def counts(self) -> tuple[Integers, Integers]:
+        """Query numbers and how many tuples match each."""
+        words = self.grb.shape[1]
+        found = np.zeros(words * 64, np.int64)
+        kernels.add_counts(self.grb.reshape(-1), len(self.row), words, found)
+        return self.numbers, found[: len(self.numbers)]
+
+    def rows(self, number: int) -> Integers:
+        """Rows that match one query, ascending."""
+        places = np.flatnonzero(self.numbers == number)
+        if not len(places):
+            return np.empty(0, np.int64)
+        word, bit = divmod(int(places[0]), 64)
+        hit = (self.grb[:, word] >> np.uint64(bit)) & np.uint64(1)
+        return np.asarray(self.row[hit == 1])
+
+    def pairs(self) -> tuple[Integers, Integers]:
+        """Rows and query numbers of all pairs, by row and bit."""
+        flat = self.grb.reshape(-1)
+        total = kernels.ones(flat)
+        rows, numbers = np.empty(total, np.int64), np.empty(total, np.int64)
+        kernels.all_pairs(flat, self.row, self.grb.shape[1], self.numbers, rows, numbers)
+        return rows, numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One step of a tuple: the ASC, the region of the tuple's value, and the GRB afterwards."""
+
+    asc: ASC
+    region: int
+    grb: str
+
+    def __str__(self) -> str:
+        return f"{subject_text(self.asc.subject)} in {self.asc.name(self.region)}: {self.grb}"

@@ -1,0 +1,112 @@
+"""The monitor: looks at some of the live tuples between batches, and keeps count of the time that this takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from eddyline.config import OrderSettings
+from eddyline.execute.rowwise import Rowwise
+from eddyline.functions.evaluate import Evaluation
+from eddyline.model.expression import own_columns_of
+from eddyline.model.sample import Sample
+
+LEAST: Final = (
+    128  # tuples of one look, if the batch has so many: with 20 subjects a look at one takes 600 us already
+)
+QUICK: Final = 0.25  # part of the monitor's time that is kept for quick answers to changes
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the monitor looked at and what it took: `inside` of `total` seconds, those of matching included.
+
+    >>> Watched(tuples=5_000, sampled=50, inside=0.25, total=10.0).share
+    0.025
+    """
+
+    tuples: int
+    sampled: int
+    inside: float
+    total: float
+
+    @property
+    def share(self) -> float:
+        """Part of the time that was spent in the monitor."""
+        return self.inside / self.total if self.total else 0.0
+
+
+class Monitor:
+    """Takes samples at a rate, and says whether there is time for work beside the matching.
+
+    Not safe for threads: `Ordered` lets one in at a time.
+    """
+
+    def __init__(self, rowwise: Rowwise, settings: OrderSettings) -> None:
+        self._rowwise = rowwise
+        self._rate, self._share = settings.sample_rate, settings.monitor_share
+        self._random = np.random.default_rng(settings.seed)
+        self._columns = sorted({n for asc in rowwise.index.ascs for n in own_columns_of(asc.subject)})
+        self._owed = 0.0  # tuples that the rate allows and that were not taken yet
+        self._tuples = self._sampled = 0
+        self._inside = self._total = self._granted = 0.0
+
+    @property
+    def watched(self) -> Watched:
+        """What it cost so far."""
+        return Watched(self._tuples, self._sampled, self._inside, self._total)
+
+    def matched(self, rows: int, seconds: float) -> None:
+        """Take note of a batch."""
+        self._tuples += rows
+        self._total += seconds
+        self._owed = min(self._owed + rows * self._rate, LEAST + 2 * rows * self._rate)
+
+    def spent(self, seconds: float) -> None:
+        """Take note of time that went into the monitor, or into what is done with its samples."""
+        self._inside += seconds
+        self._total += seconds
+
+    def affords(self, seconds: float = 0.0) -> bool:
+        """Whether work of so many seconds keeps within the share of time."""
+        share = 1.0 if self._share == 1 else self._share * (1 - QUICK)
+        return self._inside + seconds <= share * (self._total + seconds)
+
+    def due(self, rows: int) -> bool:
+        """Whether tuples of a batch of so many are to be taken, and there is time for it."""
+        return self._owed >= min(rows, LEAST) and self.affords()
+
+    def look(self, evaluation: Evaluation, rows: int, most: int | None = None) -> Sample | None:
+        """The regions of some tuples of a batch that was matched; None if none is to be taken, or no time is left."""
+        if not self.due(rows):
+            return None
+        count = min(int(self._owed), rows, rows if most is None else most)
+        self._owed -= count
+        self._sampled += count
+        places = self.places(rows, count)
+        some = evaluation.some(pa.array(places), self._columns) if count < rows else evaluation
+        return Sample(self._rowwise.index.ascs, self._rowwise.regions(some, count))
+
+    def spares(self, seconds: float) -> bool:
+        """Whether the time since this was last granted leaves so many seconds for a quick answer to a change."""
+        if self._share * QUICK * (self._total - self._granted) < seconds:
+            return False
+        self._granted = self._total
+        return True
+
+    def alive(self, evaluation: Evaluation, rows: int, subjects: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        """Which share of a few tuples of a batch is not dropped by each of some subjects alone."""
+        index, count = self._rowwise.index, min(rows, LEAST)
+        columns = sorted({n for i in subjects for n in own_columns_of(index.ascs[i].subject)})
+        some = evaluation.some(pa.array(self.places(rows, count)), columns)
+        found = self._rowwise.regions(some, count, subjects) + index.starts[list(subjects), None]
+        return np.asarray(index.alive[found].mean(axis=1))
+
+    def places(self, rows: int, count: int) -> npt.NDArray[np.int64]:
+        """One place of each of `count` equal stretches, so that no rhythm of the rows meets that of the sample."""
+        drawn = (np.arange(count) + self._random.random(count)) * (rows / count)
+        return np.minimum(drawn.astype(np.int64), rows - 1)

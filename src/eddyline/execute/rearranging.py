@@ -1,0 +1,171 @@
+"""Sequences thought over: a strategy is fed period by period, and starts anew when what is watched has changed.
+
+    measuring   -- period, period, ... strategy ready -->   in force   -- every lambda: changed by mu? -->   measuring
+
+`adaptive` begins with a short period and doubles it, so that it answers soon and settles later; it watches the visits,
+and looks again after a long while even if nothing has changed: another order may have become the better one. When visits
+change, `promote` is the quick answer, long before a whole order is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import thread_time
+from typing import Final
+
+import numpy as np
+
+from eddyline.config import OrderSettings
+from eddyline.errors import EddylineError
+from eddyline.model.asc import ASC
+from eddyline.model.sample import Sample
+from eddyline.model.sequence import Counters, Sequence
+from eddyline.order.drift import Watch
+from eddyline.order.protocol import Strategy, make_strategy
+
+FIRST_PERIOD: Final = 128  # tuples of the first look of `adaptive`: 10 ms with 20 subjects and 1,000 queries
+LAST_PERIOD: Final = 256
+LOOK_AGAIN: Final = (
+    100  # checks after which `adaptive` looks again, changed or not; doubled when that finds nothing
+)
+SELDOM: Final = 1 << 16
+Affords = Callable[[float], bool]
+
+
+class Rearranging:
+    """The sequence in force for a set of ASCs, and what is measured to find the next one.
+
+    `problem` says why the strategy gave up, if it did: the sequence in force then stays.
+    """
+
+    def __init__(self, ascs: tuple[ASC, ...], start: Sequence, settings: OrderSettings) -> None:
+        self.ascs, self.settings = ascs, settings
+        self.sequence = start
+        self.rearranged = 0
+        self.problem: str | None = None
+        self.startled = False  # a change was noticed, and nothing has been done about it yet
+        self._adaptive = settings.strategy == "adaptive"
+        self._watched = replace(settings, drift="visits") if self._adaptive else settings
+        self._watch = Watch(self._watched)
+        self._strategy: Strategy | None = None
+        self._held: list[Sample] = []
+        self._tuples = self._unseen = 0  # kept for the next step; passed since the last
+        self._period = settings.period
+        self._gap = LOOK_AGAIN
+        self._seconds = 0.0  # what a sampled tuple took in the last step
+        self._start()
+
+    @property
+    def measuring(self) -> bool:
+        """Whether a strategy is at work."""
+        return self._strategy is not None
+
+    @property
+    def wants(self) -> bool:
+        """Whether samples are wanted: not while there is no time for those that are kept, or there never would be."""
+        return self.measuring and self._tuples < self._period
+
+    @property
+    def drift(self) -> str:
+        """What is watched."""
+        return self._watched.drift
+
+    @property
+    def most(self) -> int | None:
+        """How many tuples are of use; None for any number: strategies of the papers take a period for every step."""
+        return self._period - self._tuples if self._adaptive else None
+
+    def add(self, sample: Sample) -> None:
+        """Keep the tuples of a sample for the next steps."""
+        self._held.append(sample)
+        self._tuples += sample.tuples
+
+    def passed(self, counters: Counters, ones: int) -> None:
+        """Batches went through the sequence in force; asked once in lambda tuples whether it still fits."""
+        if self.settings.strategy == "fixed" or self.problem or len(self.ascs) < 2:
+            return
+        if self.measuring and not self._adaptive:
+            return
+        if self._watch.add_counters(counters, ones, self.ascs[0].queries):
+            self.startled = True
+            self._watch = Watch(self._watched)
+            if not self.measuring:
+                self._start()
+        else:
+            self.unseen(counters.tuples)
+
+    def unseen(self, tuples: int) -> None:
+        """So many tuples passed that tell nothing."""
+        self._unseen += tuples
+        long_ago = self._unseen >= self._gap * self.settings.check_every
+        if self._adaptive and long_ago and not (self.measuring or self.problem or len(self.ascs) < 2):
+            self._gap = min(2 * self._gap, SELDOM)
+            self._start()
+
+    def think(self, affords: Affords) -> None:
+        """Show periods to the strategy, as long as there are any and time for it."""
+        spent = 0.0
+        while self._strategy is not None and self._tuples >= self._period:
+            if not affords(spent + self._seconds * self._period):
+                return
+            spent += self._step(self._strategy)
+
+    def _step(self, strategy: Strategy) -> float:
+        """One period; gives the seconds that it took."""
+        started = thread_time()
+        sample = self._taken()
+        try:
+            strategy.observe(sample)
+        except EddylineError as error:  # matching goes on whatever order is in force
+            self.problem, self._strategy = error.message, None
+        else:
+            if strategy.ready:
+                self._publish(strategy)
+        seconds = thread_time() - started
+        self._seconds = seconds / sample.tuples
+        return seconds
+
+    def promote(self, subject: int) -> None:
+        """Put a subject first, and measure from there on."""
+        others = [number for number in self.sequence.subjects if number != subject]
+        self.sequence = Sequence((subject, *others))
+        self.rearranged += 1
+        self._watch = Watch(self._watched)
+        self._start()
+
+    def _start(self) -> None:
+        """Measure anew, from the sequence in force on."""
+        settings = self.settings
+        self._strategy = None
+        self._period = min(FIRST_PERIOD, settings.period) if self._adaptive else settings.period
+        self._tuples = self._unseen = 0
+        self._held.clear()
+        strategy = make_strategy(settings.strategy, self.ascs, settings=settings, start=self.sequence)
+        if strategy.ready:
+            self._period = settings.period
+            self._publish(strategy)
+        else:
+            self._strategy = strategy
+
+    def _taken(self) -> Sample:
+        """The oldest tuples that were kept, one period of them."""
+        held = Sample(self.ascs, np.concatenate([sample.regions for sample in self._held], axis=1))
+        self._held.clear()
+        self._tuples = held.tuples - self._period
+        if self._tuples:
+            self._held.append(held.part(self._period, held.tuples))
+        return Sample(self.ascs, np.ascontiguousarray(held.regions[:, : self._period]))
+
+    def _publish(self, strategy: Strategy) -> None:
+        found = strategy.propose()
+        if found != self.sequence:
+            self.sequence = found
+            self.rearranged += 1
+            self._gap = LOOK_AGAIN
+        self._watch = Watch(self._watched)
+        last = min(LAST_PERIOD, self.settings.period)
+        if self._adaptive and self._period < last:
+            self._period = min(2 * self._period, last)
+        elif self.settings.strategy != "ticket":  # the lottery goes on
+            self._strategy = None

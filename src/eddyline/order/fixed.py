@@ -1,0 +1,24 @@
+"""`fixed`: the sequence in force stays; without one, subjects by number."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from eddyline.model.sample import Sample
+from eddyline.model.sequence import Sequence
+
+
+class Fixed:
+    """Proposes what it was given."""
+
+    name: Final[Literal["fixed"]] = "fixed"
+    ready: Final = True
+
+    def __init__(self, start: Sequence) -> None:
+        self.start = start
+
+    def observe(self, sample: Sample) -> None:
+        """Look at nothing."""
+
+    def propose(self) -> Sequence:
+        return self.start

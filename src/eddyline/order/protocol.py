@@ -1,0 +1,67 @@
+"""Strategies by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence as List
+from typing import Final, get_args
+
+from eddyline.config import DEFAULT_ORDER, OrderSettings, StrategyName
+from eddyline.errors import SettingsError
+from eddyline.model.asc import ASC
+from eddyline.model.sequence import Sequence
+from eddyline.order.adaptive import Adaptive, VisitCosts
+from eddyline.order.best import Best
+from eddyline.order.fixed import Fixed
+from eddyline.order.hybrid import Hybrid
+from eddyline.order.macro import Macro
+from eddyline.order.macs import Macs
+from eddyline.order.macssas import Macssas
+from eddyline.order.sas import Sas
+from eddyline.order.shuffled import Random
+from eddyline.order.strategy import Strategy, find_sequence
+from eddyline.order.ticket import Ticket
+from eddyline.order.worst import Worst
+
+__all__ = ["STRATEGIES", "Strategy", "find_sequence", "make_strategy"]
+
+STRATEGIES: Final[tuple[StrategyName, ...]] = get_args(StrategyName)
+_GREEDY: Final[dict[str, Callable[[List[ASC], Sequence], Strategy]]] = {
+    "worst": Worst,
+    "best": Best,
+    "macs": Macs,
+    "sas": Sas,
+    "macssas": Macssas,
+    "macro": Macro,
+    "hybrid": Hybrid,
+}
+
+
+def make_strategy(
+    name: str,
+    ascs: List[ASC],
+    *,
+    settings: OrderSettings = DEFAULT_ORDER,
+    start: Sequence | None = None,
+    costs: VisitCosts | None = None,
+) -> Strategy:
+    """A strategy for a set of ASCs.
+
+    start: the sequence in force, which holds until something better is known; without it subjects come by number.
+    costs: what visits take, which only `adaptive` asks for.
+    """
+    if name not in STRATEGIES:
+        raise SettingsError(f'strategy "{name}" is not known', hint=f"one of {', '.join(STRATEGIES)}")
+    start = start or Sequence(tuple(range(len(ascs))))
+    assert sorted(start.subjects) == list(range(len(ascs))), "a sequence has all subjects"
+    match name:
+        case "fixed":
+            return Fixed(start)
+        case "random":
+            return Random(start, settings.seed)
+        case "ticket":
+            return Ticket(ascs, start, settings.seed)
+        case "adaptive":
+            return Adaptive(ascs, start, costs)
+        case _:
+            return _GREEDY[name](ascs, start)

@@ -1,0 +1,18 @@
+"""`sas` (ASC-1): each time the subject after which the fewest queries are possible."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from eddyline.order.growing import Growing, Step
+from eddyline.order.statistics import ones
+
+
+class Sas(Growing):
+    """Greedy by the selectivity of the sequence."""
+
+    name: Final[Literal["sas"]] = "sas"
+
+    def rank(self, step: Step, subject: int) -> tuple[float, ...]:
+        """All candidates share the denominator k * |tau|, so ones are compared."""
+        return (ones(step.after(subject)),)

@@ -1,0 +1,146 @@
+"""Statistics on samples against plain loops over tuples, and against what the executor counts."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from eddyline.execute.rowwise import Rowwise
+from eddyline.model.asc import bits
+from eddyline.model.sample import Sample
+from eddyline.model.sequence import Arrow, Sequence
+from eddyline.order.statistics import (
+    conditional_selectivity,
+    count_visits,
+    dropping_ratio,
+    region_selectivity,
+    selectivity,
+    visits_of_subjects,
+    visits_of_tuples,
+)
+from tests.unit.order.samples import draw_case, draw_sample, sample_of
+
+SEEDS = range(12)
+Flags = list[int]
+
+
+def flags(text: str) -> Flags:
+    return [int(bit) for bit in text]
+
+
+def qrb(sample: Sample, subject: int, row: int) -> Flags:
+    return flags(sample.ascs[subject].ra[sample.regions[subject, row]].qrb)
+
+
+def grb(sample: Sample, subjects: list[int], row: int) -> Flags:
+    found = [1] * sample.queries
+    for subject in subjects:
+        found = [one & other for one, other in zip(found, qrb(sample, subject, row), strict=True)]
+    return found
+
+
+def ways(sample: Sample, sequence: Sequence) -> list[list[int]]:
+    """Every tuple's visits, one tuple after the other, as ASC-2 says."""
+    found = []
+    for row in range(sample.tuples):
+        geb: list[int] = []
+        left = [1] * sample.queries
+        while len(geb) < sample.subjects and any(left):
+            to = None
+            if geb:
+                to = sequence.targets.get((geb[-1], int(sample.regions[geb[-1], row])))
+            if to is None or to in geb:
+                to = next(subject for subject in sequence.subjects if subject not in geb)
+            geb.append(to)
+            left = grb(sample, geb, row)
+        found.append(geb)
+    return found
+
+
+def draw_sequence(source: random.Random, sample: Sample) -> Sequence:
+    order = list(range(sample.subjects))
+    source.shuffle(order)
+    arrows = []
+    for asc in sample.ascs:
+        for region in range(asc.regions):
+            to = source.randrange(sample.subjects)
+            if to != asc.number and source.random() < 0.5:
+                arrows.append(Arrow(asc.number, region, to))
+    return Sequence(tuple(order), tuple(arrows))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_measures(seed: int) -> None:
+    sample = draw_sample(seed, queries=8 if seed % 2 else 70)
+    source = random.Random(seed)
+    before = source.sample(range(sample.subjects), source.randint(0, 3))
+    subject = source.choice([i for i in range(sample.subjects) if i not in before])
+    after = [grb(sample, [*before, subject], row) for row in range(sample.tuples)]
+    total = sample.queries * sample.tuples
+    assert selectivity(sample, [*before, subject]) == pytest.approx(sum(map(sum, after)) / total)
+    assert dropping_ratio(sample, [*before, subject]) == sum(not any(left) for left in after) / sample.tuples
+    used = [flags(bits(sample.ascs[i].qub, sample.queries)) for i in before]
+    open_queries = [q for q in range(sample.queries) if not any(qub[q] for qub in used)]
+    passed = sum(left[q] for left in after for q in open_queries)
+    expected = passed / (len(open_queries) * sample.tuples) if open_queries else 0
+    assert conditional_selectivity(sample, before, subject) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_visits_with_arrows(seed: int) -> None:
+    sample = draw_sample(seed)
+    sequence = draw_sequence(random.Random(seed), sample)
+    expected = ways(sample, sequence)
+    counters = count_visits(sample, sequence)
+    assert visits_of_tuples(sample, sequence).tolist() == [len(way) for way in expected]
+    assert counters.visited == sum(map(len, expected))
+    assert visits_of_subjects(sample, sequence).tolist() == [
+        sum(subject in way for way in expected) for subject in range(sample.subjects)
+    ]
+    assert counters.dropping_ratio == dropping_ratio(sample, sequence.subjects)
+    delayed = count_visits(sample, sequence, immediate=False)
+    assert delayed.visited == sample.tuples * sample.subjects and delayed.dropped == counters.dropped
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_visits_until_all_is_decided(seed: int) -> None:
+    sample = draw_sample(seed)
+    order = Sequence(tuple(random.Random(seed).sample(range(sample.subjects), sample.subjects)))
+    used = [flags(bits(asc.qub, sample.queries)) for asc in sample.ascs]
+    visited = 0
+    for row in range(sample.tuples):
+        for count in range(1, sample.subjects + 1):
+            visited += 1
+            left = grb(sample, list(order.subjects[:count]), row)
+            later = order.subjects[count:]
+            if not any(one and used[subject][q] for q, one in enumerate(left) for subject in later):
+                break
+    counters = count_visits(sample, order, ending="completed")
+    assert counters.visited == visited
+    assert counters.dropping_ratio == dropping_ratio(sample, order.subjects)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("immediate", [True, False])
+def test_same_as_the_executor_counts(seed: int, immediate: bool) -> None:
+    index, evaluation = draw_case(seed)
+    sample = sample_of(index, evaluation, 40)
+    order = Sequence(tuple(random.Random(seed).sample(range(sample.subjects), sample.subjects)))
+    found = Rowwise(index).match(evaluation, 40, sequence=order, immediate=immediate)
+    assert count_visits(sample, order, immediate=immediate) == found.counters
+
+
+def test_regions() -> None:
+    sample = draw_sample(1)
+    tuples, possible = region_selectivity(sample, 0)
+    assert tuples.sum() == sample.tuples
+    assert possible.tolist() == [flags(region.qrb).count(1) / 8 for region in sample.ascs[0].ra]
+
+
+def test_no_tuples() -> None:
+    sample = draw_sample(1).part(0, 0)
+    assert (
+        selectivity(sample, [0]) == dropping_ratio(sample, [0]) == conditional_selectivity(sample, [], 0) == 0
+    )
+    assert count_visits(sample, Sequence((0, 1, 2, 3, 4))).visited == 0
