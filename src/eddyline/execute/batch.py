@@ -14,17 +14,18 @@ from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
 
 Columns = dict[str, pa.Array | pa.ChunkedArray]
+Places = tuple[tuple[str, int], ...]  # columns by the stream's names, and where they stand
 
 
 def columns_of(batch: Any, stream: Stream, used: Iterable[str]) -> tuple[Columns, int]:
     """The used columns by the stream's names, and the number of rows."""
     table = arrow_of(batch)
-    places = _places(table.schema, stream, tuple(used))
+    places = find_places(table.schema, stream, tuple(used))
     return {name: table.column(place) for name, place in places}, table.num_rows
 
 
 @lru_cache(maxsize=256)
-def _places(schema: pa.Schema, stream: Stream, used: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+def find_places(schema: pa.Schema, stream: Stream, used: tuple[str, ...]) -> Places:
     """Where the used columns stand in batches of a schema, once their types are found to fit."""
     spelled = {name.lower(): place for place, name in reversed(list(enumerate(schema.names)))}
     found = []

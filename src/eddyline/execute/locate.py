@@ -29,6 +29,7 @@ _NO_CELLS: Final[Starts] = np.empty(0, np.int64)
 SCAN_LIMIT: Final = 16  # comparisons a value from which binary search is quicker
 _INTEGER: Final = {t.BYTE: np.int8, t.SHORT: np.int16, t.INT: np.int32, t.LONG: np.int64, t.DATE: np.int32}
 _LONGS: Final = (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME)
+_WIDTHS: Final = {**_INTEGER, **dict.fromkeys(_LONGS, np.int64), t.FLOAT: np.float32, t.DOUBLE: np.float64}
 
 
 class Locator(Protocol):
@@ -60,18 +61,15 @@ def _is_short_decimal(kind: t.DataType) -> bool:
 
 def plain_values(values: pa.Array, kind: t.DataType) -> npt.NDArray[Any]:
     """The fixed-width values of an array without copying, NULLs being whatever lies there."""
+    width: Any = _WIDTHS.get(kind)
+    if width is not None:
+        return np.frombuffer(values.buffers()[1], width)[values.offset : values.offset + len(values)]
     if kind == t.BOOLEAN:
         bits = np.frombuffer(values.buffers()[1], np.uint8)
         return np.unpackbits(bits, bitorder="little")[values.offset : values.offset + len(values)]
-    width: Any = _INTEGER.get(kind, np.int64)
-    if kind == t.FLOAT:
-        width = np.float32
-    elif kind == t.DOUBLE:
-        width = np.float64
-    if isinstance(kind, t.DecimalType):  # 128 bits, low half first
-        halves = np.frombuffer(values.buffers()[1], np.int64)
-        return np.ascontiguousarray(halves[0::2][values.offset : values.offset + len(values)])
-    return np.frombuffer(values.buffers()[1], width)[values.offset : values.offset + len(values)]
+    assert isinstance(kind, t.DecimalType), f"{kind} has no values of a fixed width"
+    halves = np.frombuffer(values.buffers()[1], np.int64)  # 128 bits, low half first
+    return np.ascontiguousarray(halves[0::2][values.offset : values.offset + len(values)])
 
 
 class _Presence:

@@ -7,6 +7,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from eddyline.kernels.vectors import keep_valid
+
 
 @njit(cache=True, nogil=True)
 def by_table(values, low, table, ids):
@@ -110,7 +112,13 @@ def by_bits(values, constants, low, shift, starts, nan, ids):
 @njit(cache=True, nogil=True)
 def mark_nulls(bitmap, offset, null, ids):
     """ids[i] = null where the validity bit offset + i is zero."""
-    for i in range(len(ids)):
+    null = ids.dtype.type(null)
+    whole = min(
+        len(ids) >> 6, max(0, (8 * len(bitmap) - offset - 72) >> 6)
+    )  # groups of 64 with a byte to spare
+    for group in range(whole):
+        keep_valid(ids, group << 6, bitmap, offset + (group << 6), null)
+    for i in range(whole << 6, len(ids)):
         bit = offset + i
         if not (bitmap[bit >> 3] >> np.uint8(bit & 7)) & 1:
             ids[i] = null

@@ -260,6 +260,32 @@ def lowest(typing, word):
 
 
 @intrinsic
+def keep_valid(typing, ids, at, bitmap, bit, null):
+    """Write null over those of ids[at:at + 64] whose bits of a bitmap of bytes, from `bit` on, are zero; reads nine bytes."""
+    signature = types.void(ids, at, bitmap, types.int64, ids.dtype)
+    byte, vector = ir.IntType(8), ir.VectorType(ir.IntType(ids.dtype.bitwidth), 64)
+    bytes_each = ids.dtype.bitwidth // 8
+
+    def generate(context, builder, signature, arguments):
+        ids, at, bitmap, bit, null = arguments
+        first = pointer(
+            context, builder, signature.args[2], bitmap, builder.lshr(bit, ir.Constant(I64, 3)), byte
+        )
+        shift = builder.and_(bit, ir.Constant(I64, 7))
+        low = builder.lshr(builder.load(builder.bitcast(first, I64.as_pointer()), align=1), shift)
+        ninth = builder.zext(builder.load(builder.gep(first, [ir.Constant(I64, 8)])), I64)
+        # in two steps: by 64 at once would mean nothing
+        high = builder.shl(builder.shl(ninth, ir.Constant(I64, 1)), builder.sub(ir.Constant(I64, 63), shift))
+        valid = builder.bitcast(builder.or_(low, high), ir.VectorType(ir.IntType(1), 64))
+        place = pointer(context, builder, signature.args[0], ids, at, vector)
+        kept = builder.load(place, align=bytes_each)
+        builder.store(builder.select(valid, kept, splat(builder, null, vector)), place, align=bytes_each)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
 def prefetch(typing, values, at):
     """Ask for the cache line of values[at], which will be read soon."""
     signature = types.void(values, at)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import EddylineError, QueryError
-from eddyline.execute.batch import Columns, columns_of
+from eddyline.execute.batch import Columns
 from eddyline.execute.ordered import OrderReport
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.why import Why
@@ -32,6 +32,7 @@ from eddyline.queryset.one_row import why_of
 from eddyline.queryset.opened import opened
 from eddyline.queryset.pending import Pending
 from eddyline.queryset.pricing import Pricing
+from eddyline.queryset.reader import Reader
 from eddyline.sql.resolver import Resolver
 
 Queries = Mapping[str, str] | Iterable[Query]
@@ -71,6 +72,7 @@ class QuerySet:
         self.version = version
         self.settings = settings
         self.folder: Path | None = None  # where the set was loaded from, as it is
+        self._readers: dict[str | None, Reader] = {}
         self._pages = dict(pages or {})  # folders in which the queries are saved, up to some number
 
     @staticmethod
@@ -249,23 +251,23 @@ class QuerySet:
 
     def columns_read(self, stream: str | None = None) -> tuple[str, ...]:
         """The columns of a stream that any query reads in its condition."""
-        name = self.stream(stream).name
-        segments = [executor.segment for executor in self._compiled()]
-        return tuple(dict.fromkeys(c for s in segments if s.stream == name for c in s.columns))
+        return self._reader(stream).used
 
     def externals(self, stream: str | None = None) -> tuple[Call, ...]:
         """The calls in conditions of a stream's queries that only Spark can compute; `match` wants their values."""
-        name = self.stream(stream).name
-        segments = [executor.segment for executor in self._compiled()]
-        return tuple(dict.fromkeys(call for s in segments if s.stream == name for call in s.externals))
+        executors = self._reader(stream).executors
+        return tuple(dict.fromkeys(call for e in executors for call in e.segment.externals))
 
     def _columns(self, batch: Any, stream: str | None) -> tuple[list[SegmentExecutor], Columns, int]:
         """The executors of a stream, the columns of a batch that they read, and its number of rows."""
-        source = self.stream(stream)
-        executors = [e for e in self._compiled() if e.segment.stream == source.name]
-        used = dict.fromkeys(column for executor in executors for column in executor.segment.columns)
-        columns, rows = columns_of(batch, source, used)
-        return executors, columns, rows
+        reader = self._reader(stream)
+        return reader.executors, *reader.read(batch)
+
+    def _reader(self, stream: str | None) -> Reader:
+        executors, known = self._compiled(), self._readers.get(stream)
+        if known is None or known.among is not executors:
+            known = self._readers[stream] = Reader(self.stream(stream), executors)
+        return known
 
     def explain(self, id: str | None = None) -> str:
         """How the set is compiled, or how one query is served."""
@@ -388,6 +390,4 @@ def open_set(path: str | Path, *, verify: bool = True, resolver: Resolver | None
 
 
 def _as_queries(queries: Queries) -> Iterable[Query]:
-    if isinstance(queries, Mapping):
-        return [Query(id, sql) for id, sql in queries.items()]
-    return queries
+    return [Query(*pair) for pair in queries.items()] if isinstance(queries, Mapping) else queries

@@ -8,6 +8,7 @@ import pytest
 
 from eddyline.execute.locate import locator
 from eddyline.index.cutting import cut, narrowest
+from eddyline.kernels import locate as kernels
 from eddyline.model import types as t
 from eddyline.model.expression import Column
 from eddyline.model.regions import Regions
@@ -59,3 +60,17 @@ def test_ids_are_those_of_the_regions(kind, constants, values, copies, ranges, n
         for regions in sets:
             inside = any(low <= id <= high for low, high in cutting.ranges(regions))
             assert inside == (value in regions), (value, id, str(regions))
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.int64])
+@pytest.mark.parametrize("spare", [0, 1, 64])
+@pytest.mark.parametrize("offset", [0, 1, 7, 8, 13])
+def test_nulls_are_marked_wherever_their_bits_lie(kind, spare, offset) -> None:
+    drawn = np.random.default_rng(1)
+    for rows in (0, 1, 63, 64, 65, 128, 513):
+        valid = drawn.random(offset + rows) < 0.8
+        bitmap = np.append(np.packbits(valid, bitorder="little"), np.zeros(spare, np.uint8))
+        ids = drawn.integers(0, 100, rows).astype(kind)
+        expected = np.where(valid[offset:], ids, 7)
+        kernels.mark_nulls(bitmap, offset, 7, ids)
+        assert np.array_equal(ids, expected)
