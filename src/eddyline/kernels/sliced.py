@@ -34,6 +34,9 @@ from eddyline.kernels.vectors import (
 )
 
 
+COUNTED = 64  # results that are counted together: 4 kB
+
+
 @njit(cache=True, nogil=True)
 def range_masks(ids, stride, base, rows, lows, spans, slots, firsts, masks):
     """One mask for each condition of few ranges of region ids.
@@ -158,6 +161,26 @@ def compare_directly(direct, ids, stride, base, scratch, out, at, streaming):
 
 
 @njit(cache=True, nogil=True)
+def count_directly(direct, ids, stride, base, scratch, counts):
+    """As `compare_directly`, results only being counted."""
+    arities, firsts, sizes, offsets, rows, lows, spans = direct
+    for g in range(len(arities)):
+        arity, o = arities[g], offsets[g]
+        for q in range(sizes[g]):
+            _compare(arity, ids, stride, base, rows, lows, spans, o + q * arity, scratch, 0)
+            counts[firsts[g] + q] += mask_population(scratch, 0)
+
+
+@njit(cache=True, nogil=True)
+def count_conjunctions(arity, operands, count, masks, out, counts):
+    """As `conjunctions`, results only being counted: a few at a time, which stay in the nearest cache."""
+    for first in range(0, count, COUNTED):
+        size = min(COUNTED, count - first)
+        conjunctions(arity, operands[first * arity :], size, masks, out, 0, False)
+        add_counts(out, 0, size, counts[first:])
+
+
+@njit(cache=True, nogil=True)
 def clear_tail(out, at, queries, valid):
     """Zero the bits of tuples from `valid` on in one block of results."""
     for q in range(queries):
@@ -254,9 +277,13 @@ def run_blocks(
     targets, lefts, rights, flips, emits = steps
     hit_rows, hit_slots, hit_starts = found
     derived_targets, derived_hits, derived_nulls, derived_flags = derived
+    trees = np.int64(0)  # the first result that is none of the groups'
+    for g in range(len(arities)):
+        trees = max(trees, firsts[g] + sizes[g])
     for block in range(first, last):
         base = block * BLOCK
         at = block * results * WORDS if keep else 0
+        counting = len(counts) == results and base + BLOCK <= rows
         _shelf_masks(shelf8, stride, base, masks)
         _shelf_masks(shelf16, stride, base, masks)
         _shelf_masks(shelf32, stride, base, masks)
@@ -265,12 +292,19 @@ def run_blocks(
         for g in range(len(arities)):
             start = offsets[g]
             own = operands[start : start + arities[g] * sizes[g]]
-            conjunctions(arities[g], own, sizes[g], masks, out, at + firsts[g] * WORDS, streaming)
+            if counting:
+                count_conjunctions(arities[g], own, sizes[g], masks, out, counts[firsts[g] :])
+            else:
+                conjunctions(arities[g], own, sizes[g], masks, out, at + firsts[g] * WORDS, streaming)
         run_steps(targets, lefts, rights, flips, emits, masks, out, at, streaming)
-        compare_directly(direct, shelf8[0], stride, base, gathered, out, at, streaming)
         _clear_hits(hit_rows, hit_slots, hit_starts[block], hit_starts[block + 1], masks)
         for word in range(at + always[0] * WORDS, at + always[1] * WORDS):
             out[word] = ~np.uint64(0)
+        if counting:
+            add_counts(out, trees * WORDS, always[1] - trees, counts[trees:])
+            count_directly(direct, shelf8[0], stride, base, gathered, counts)
+            continue
+        compare_directly(direct, shelf8[0], stride, base, gathered, out, at, streaming)
         if base + BLOCK > rows:
             clear_tail(out, at, results, rows - base)
         if len(counts) == results:
