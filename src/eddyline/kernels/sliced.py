@@ -33,7 +33,6 @@ from eddyline.kernels.vectors import (
     up_to_mask,
 )
 
-
 COUNTED = 64  # results that are counted together: 4 kB
 
 
