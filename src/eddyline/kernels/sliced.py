@@ -82,6 +82,14 @@ def run_steps(targets, lefts, rights, flips, emits, masks, out, base, streaming)
 
 
 @njit(cache=True, nogil=True)
+def _count_steps(emits, out, counts):
+    """Count the results of steps, which are in their places."""
+    for emitted in emits:
+        if emitted >= 0:
+            counts[emitted] += mask_population(out, np.int64(emitted) * WORDS)
+
+
+@njit(cache=True, nogil=True)
 def conjunctions(arity, operands, count, masks, out, at, streaming):
     """out[at + 8 q] = AND of the `arity` masks named by operands[q * arity:], for q below count.
 
@@ -276,9 +284,6 @@ def run_blocks(
     targets, lefts, rights, flips, emits = steps
     hit_rows, hit_slots, hit_starts = found
     derived_targets, derived_hits, derived_nulls, derived_flags = derived
-    trees = np.int64(0)  # the first result that is none of the groups'
-    for g in range(len(arities)):
-        trees = max(trees, firsts[g] + sizes[g])
     for block in range(first, last):
         base = block * BLOCK
         at = block * results * WORDS if keep else 0
@@ -300,7 +305,8 @@ def run_blocks(
         for word in range(at + always[0] * WORDS, at + always[1] * WORDS):
             out[word] = ~np.uint64(0)
         if counting:
-            add_counts(out, trees * WORDS, always[1] - trees, counts[trees:])
+            _count_steps(emits, out, counts)
+            counts[always[0] : always[1]] += BLOCK
             count_directly(direct, shelf8[0], stride, base, gathered, counts)
             continue
         compare_directly(direct, shelf8[0], stride, base, gathered, out, at, streaming)
