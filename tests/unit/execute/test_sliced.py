@@ -54,3 +54,17 @@ def test_conditions_that_few_share_need_no_mask() -> None:
     )
     counts = [len(q._compiled()[0].segment.sliced.program.direct.rows) for q in (alone, repeated)]
     assert counts == [2, 0]
+
+
+@pytest.mark.parametrize("direct", ["auto", "always", "never"])
+@pytest.mark.parametrize("rows", [511, 512, 1300])
+def test_counting_counts_what_matching_finds(rows: int, direct: str) -> None:
+    """Plain conjunctions, trees, formulas that differ in a constant, and a query without a condition."""
+    trees = {f"tree {i}": f"SELECT * FROM numbers WHERE a0 < {i} OR a1 > {i} AND a2 < {i}" for i in range(9)}
+    formulas = {
+        f"formula {i}": f"SELECT * FROM numbers WHERE a0 * {i / 8}D > a1 AND a2 < {i}" for i in range(40)
+    }
+    every = {**texts(200), **trees, **formulas, "all": "SELECT * FROM numbers"}
+    settings = IndexSettings(executor="sliced", direct=direct)
+    queries = QuerySet.build(every, streams=[NUMBERS], settings=settings)
+    assert queries.count(batch(rows)) == queries.match(batch(rows)).counts()
