@@ -48,16 +48,35 @@ class MaskPart:
     def pairs(self) -> tuple[Integers, Integers]:
         """Rows and query numbers of all pairs, by row, then by number."""
         m = self.masks
-        total = int(self.counts()[1].sum())
+        total, order, turned = self._to_turn()
         rows, found = (POOL.take(total + kernels.SLACK, np.int32) for _ in range(2))
-        order = np.argsort(m.numbers, kind="stable").astype(np.int32)
-        turned = POOL.take(-(-m.results // 64) * kernels.COLUMN, np.uint64)
         streaming = rows.nbytes > STREAMED and rows.ctypes.data % LINE == 0
         kernels.all_pairs(m.words, m.blocks, order, turned, rows, found, streaming)
-        numbers = m.numbers[order]
-        places = found[:total]
-        plain = not m.results or (int(numbers[0]) == 0 and int(numbers[-1]) == m.results - 1)
-        return self._of_batch(rows[:total]), places if plain else numbers[places]
+        return self._of_batch(rows[:total]), self._numbers(found[:total], order)
+
+    def lists(self, rows: int) -> tuple[Integers, Integers]:
+        """Where the queries of each of the batch's rows start, and their numbers."""
+        m = self.masks
+        total, order, turned = self._to_turn()
+        starts, found = np.empty(m.rows + 1, np.int64), POOL.take(total + kernels.SLACK, np.int32)
+        kernels.all_lists(m.words, m.blocks, order, turned, starts, found)
+        if m.selected is not None:
+            counts = np.zeros(rows + 1, np.int64)
+            counts[m.selected + 1] = np.diff(starts)
+            starts = np.cumsum(counts)
+        return starts, self._numbers(found[:total], order)
+
+    def _to_turn(self) -> tuple[int, npt.NDArray[np.int32], npt.NDArray[np.uint64]]:
+        """How many pairs there are, the results by number, and scratch to turn masks."""
+        order = np.argsort(self.masks.numbers, kind="stable").astype(np.int32)
+        turned = POOL.take(-(-self.masks.results // 64) * kernels.COLUMN, np.uint64)
+        return int(self.counts()[1].sum()), order, turned
+
+    def _numbers(self, places: Integers, order: npt.NDArray[np.int32]) -> Integers:
+        """Query numbers for places in an order by number."""
+        numbers = self.masks.numbers[order]
+        plain = not len(numbers) or (int(numbers[0]) == 0 and int(numbers[-1]) == len(numbers) - 1)
+        return places if plain else numbers[places]
 
     def _of_batch(self, rows: Integers) -> Integers:
         """Rows of the batch for rows among those that were looked at."""

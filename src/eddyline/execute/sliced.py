@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.execute.family_index import with_families
 from eddyline.execute.formulas import Formulas
 from eddyline.execute.locate import Locator, locator
 from eddyline.execute.patterns import Patterns
@@ -25,6 +26,7 @@ from eddyline.model.masks import BLOCK, WORDS, Masks
 
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64]
 MIN_ROWS: Final = 2_048  # smaller batches are not worth a look at hulls
 SAMPLE: Final = 256
 LARGEST_SHARE: Final = 0.6
@@ -45,18 +47,22 @@ class Located:
     blocks: int
     ids: list[npt.NDArray[Any]]
     hits: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
-    selected: npt.NDArray[np.int64] | None = None
+    selected: Rows | None = None
 
 
 class Sliced:
     """Evaluates the sliced part of a segment."""
 
     def __init__(self, index: SlicedIndex) -> None:
-        self.index = index
         self._locators: list[Locator] = [locator(cutting) for cutting in index.cuttings]
-        subjects = index.shelves[0].subjects  # formulas are truth values, whose ids are small
+        index, self._families = with_families(index, self._locators)
+        self.index = index
+        subjects = dict(
+            enumerate(index.shelves[0].subjects)
+        )  # formulas are truth values, whose ids are small
         self._formulas = Formulas(
-            [index.cuttings[s].subject for s in subjects], [self._locators[s] for s in subjects]
+            {row: index.cuttings[s].subject for row, s in subjects.items()},
+            {row: self._locators[s] for row, s in subjects.items()},
         )
         self._patterns = [Patterns(build_patterns(group.calls)) for group in index.patterns]
         derived = index.derived
@@ -71,9 +77,11 @@ class Sliced:
         self._direct = (*groups, direct.rows, direct.lows, direct.spans)
         self._always = np.array(program.always, np.int64)
 
-    def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> Masks:
-        """All results of a batch, kept as masks."""
-        located = self.locate(evaluation, rows)
+    def match(
+        self, evaluation: Evaluation, rows: int, *, threads: int = 1, selected: Rows | None = None
+    ) -> Masks:
+        """All results of a batch, kept as masks; if rows are selected, the others are known to match nothing."""
+        located = self.locate(evaluation, rows, selected)
         results = self.index.program.results
         out = POOL.take(located.blocks * results * WORDS, np.uint64)
         self._in_threads(
@@ -81,9 +89,11 @@ class Sliced:
         )
         return Masks(located.rows, results, self.index.numbers, out, located.selected)
 
-    def count(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> Counts:
+    def count(
+        self, evaluation: Evaluation, rows: int, *, threads: int = 1, selected: Rows | None = None
+    ) -> Counts:
         """How many tuples of a batch match each result; each block is counted while it is in cache."""
-        located = self.locate(evaluation, rows)
+        located = self.locate(evaluation, rows, selected)
         results = self.index.program.results
 
         def run(first: int, last: int) -> Counts:
@@ -106,9 +116,9 @@ class Sliced:
             rows_of = np.arange(first, last) if selected is None else selected[first:last]
             yield Masks(last - first, results, self.index.numbers, out, rows_of)
 
-    def locate(self, evaluation: Evaluation, rows: int) -> Located:
-        """Region ids of all subjects, for those rows alone that a hull leaves if these are few enough."""
-        selected = self._survivors(evaluation, rows)
+    def locate(self, evaluation: Evaluation, rows: int, selected: Rows | None = None) -> Located:
+        """Region ids of all subjects, for those rows alone that are selected, or that a hull leaves if it leaves few."""
+        selected = self._survivors(evaluation, rows) if selected is None else selected
         places = None if selected is None else pa.array(selected)
         rows = rows if selected is None else len(selected)
 
@@ -119,9 +129,8 @@ class Sliced:
         blocks = -(-rows // BLOCK)
         arrays = []
         for shelf, width in zip(self.index.shelves, WIDTHS, strict=True):
-            ids = POOL.take(len(shelf.subjects) * blocks * BLOCK, width).reshape(
-                len(shelf.subjects), blocks * BLOCK
-            )
+            lines = len(shelf.subjects) + (len(self._families.families) if width == WIDTHS[1] else 0)
+            ids = POOL.take(lines * blocks * BLOCK, width).reshape(lines, blocks * BLOCK)
             ids[:, rows:] = 0
             formulas = self._formulas.rows if shelf is self.index.shelves[0] else ()
             for row, subject in enumerate(shelf.subjects):
@@ -130,9 +139,10 @@ class Sliced:
                 self._locators[subject].locate(values(self.index.cuttings[subject].subject), ids[row, :rows])
             arrays.append(ids)
         self._formulas.locate(values, rows, arrays[0])
+        self._families.locate(values, rows, arrays[1])
         return Located(rows, blocks, arrays, self._hits(values, blocks), selected)
 
-    def _survivors(self, evaluation: Evaluation, rows: int) -> npt.NDArray[np.int64] | None:
+    def _survivors(self, evaluation: Evaluation, rows: int) -> Rows | None:
         """Rows that lie in the tightest hull; None where there is none, or where it leaves most rows.
 
         Which hull is tightest is asked of a few rows first. Measured: leaving rows out pays while fewer than about 60%

@@ -30,7 +30,7 @@ def _number(operation, a, b):
 
 
 @njit(inline="always")
-def _truth(operation, a, b):
+def truth(operation, a, b):
     """Spark's order: NaN equals NaN and is above everything."""
     if operation == EQUAL:
         return (a == b) | ((a != a) & (b != b))
@@ -58,21 +58,33 @@ def _compute(operation, left, right, constant, registers, target, rows):
 
 
 @njit(inline="always")
+def compute(code, k, constants, registers, rows):
+    """Instruction k, which is no comparison, over a block."""
+    operation, target, left, right = code[k, 0], code[k, 1], code[k, 2], code[k, 3]
+    if operation == ADD:
+        _compute(ADD, left, right, constants[k], registers, target, rows)
+    elif operation == SUBTRACT:
+        _compute(SUBTRACT, left, right, constants[k], registers, target, rows)
+    else:
+        _compute(MULTIPLY, left, right, constants[k], registers, target, rows)
+
+
+@njit(inline="always")
 def _decide(operation, left, right, constant, registers, out, false, true, rows):
     """out[i] = the id of the comparison's truth in row i of the block."""
     flip = false ^ true
     if left < 0:
         b = registers[right]
         for i in range(rows):
-            out[i] = false ^ (flip * np.uint8(_truth(operation, constant, b[i])))
+            out[i] = false ^ (flip * np.uint8(truth(operation, constant, b[i])))
     elif right < 0:
         a = registers[left]
         for i in range(rows):
-            out[i] = false ^ (flip * np.uint8(_truth(operation, a[i], constant)))
+            out[i] = false ^ (flip * np.uint8(truth(operation, a[i], constant)))
     else:
         a, b = registers[left], registers[right]
         for i in range(rows):
-            out[i] = false ^ (flip * np.uint8(_truth(operation, a[i], b[i])))
+            out[i] = false ^ (flip * np.uint8(truth(operation, a[i], b[i])))
 
 
 @njit(cache=True, nogil=True)
@@ -88,13 +100,7 @@ def locate_formulas(leaves, code, constants, starts, places, truths, registers, 
         for f in range(len(places)):
             last = starts[f + 1] - 1
             for k in range(starts[f], last):
-                operation, target, left, right = code[k, 0], code[k, 1], code[k, 2], code[k, 3]
-                if operation == ADD:
-                    _compute(ADD, left, right, constants[k], registers, target, size)
-                elif operation == SUBTRACT:
-                    _compute(SUBTRACT, left, right, constants[k], registers, target, size)
-                else:
-                    _compute(MULTIPLY, left, right, constants[k], registers, target, size)
+                compute(code, k, constants, registers, size)
             operation, left, right = code[last, 0], code[last, 2], code[last, 3]
             false, true, out = truths[f, 0], truths[f, 1], ids[places[f], first : first + size]
             if operation == EQUAL:

@@ -179,6 +179,24 @@ def all_pairs(masks, blocks, order, turned, rows, found, streaming):
 
 
 @njit(cache=True, nogil=True)
+def all_lists(masks, blocks, order, turned, starts, found):
+    """As `all_pairs`, with where each row's places start in place of the rows: starts is one longer than there are rows."""
+    results = len(order)
+    columns = (results + 63) // 64
+    rows = len(starts) - 1
+    total = np.int64(0)
+    starts[0] = 0
+    for block in range(blocks):
+        _turn_block(masks, block * results * WORDS, order, columns, turned)
+        for row in range(min(BLOCK, rows - block * BLOCK)):
+            for column in range(columns):
+                bits = turned[column * COLUMN + row]
+                if bits != np.uint64(0):
+                    total += _append(bits, np.int32(column * 64), found, total)
+            starts[block * BLOCK + row + 1] = total
+
+
+@njit(cache=True, nogil=True)
 def query_rows(masks, blocks, results, result, rows):
     """Rows of one result over all blocks, ascending; returns how many were written."""
     found = 0

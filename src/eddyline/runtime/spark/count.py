@@ -19,6 +19,7 @@ from eddyline.queryset import QuerySet
 from eddyline.runtime.spark import surroundings
 from eddyline.runtime.spark.carrying import carried_rows
 from eddyline.runtime.spark.functions import external_columns, external_name
+from eddyline.runtime.spark.gathering import ROWS, Appetite, gathered
 from eddyline.runtime.spark.schemas import find_columns, quoted
 from eddyline.runtime.spark.shipping import ship
 from eddyline.runtime.spark.worker import Ids, Work
@@ -75,7 +76,7 @@ def partition_counts(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[
     queries = work.shipment.open()
     names = [*work.columns, *map(external_name, range(len(work.externals)))]
     totals: npt.NDArray[np.int64] | None = None
-    for batch in batches:
+    for batch in gathered(batches, Appetite(ROWS)):
         # a column that no query reads says how many rows there are
         named = batch.rename_columns(names or [""])
         known = {call: batch.column(len(work.columns) + place) for place, call in enumerate(work.externals)}

@@ -27,7 +27,7 @@ from eddyline.runtime.spark.worker import Ids, Work, matching_rows, query_lists
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import ArrayType, StructType
 
 Way = Literal["rows", "lists"]
 _SEVERAL: Final = "__eddyline_queries"
@@ -110,10 +110,13 @@ def _schema(df: DataFrame) -> StructType | None:
 
 
 def _matching_rows(df: DataFrame, work: Work, columns: Sequence[str], name: str) -> DataFrame:
-    from pyspark.sql.types import ArrayType, IntegerType, StringType, StructType
+    from pyspark.sql.types import StructType
 
-    element = IntegerType() if work.ids == "number" else StringType()
-    schema = StructType(list(df.schema.fields)).add(name, element if work.explode else ArrayType(element))
+    kind = _kind(work)
+    nullable = work.explode and work.keep_unmatched
+    schema = StructType(list(df.schema.fields)).add(
+        name, kind.elementType if work.explode else kind, nullable=nullable
+    )
     places = tuple([df.columns.index(column) for column in columns])
     plain = df.toDF(
         *[f"_{place}" for place in range(len(df.columns))]
@@ -135,9 +138,14 @@ def _with_lists(df: DataFrame, work: Work, columns: Sequence[Column], name: str)
 def _lists(work: Work, columns: Sequence[Column]) -> Column:
     """The matcher as one column; nondeterministic in Spark's words, or a filter on it would evaluate it again."""
     from pyspark.sql import functions as F
+
+    function = carried_column(partial(query_lists, work), len(columns))
+    udf: Any = F.arrow_udf(function, _kind(work))  # type: ignore[attr-defined]
+    return cast("Column", udf.asNondeterministic()(*columns))
+
+
+def _kind(work: Work) -> ArrayType:
+    """The type of a row's queries; Spark need not look for a NULL at each of them, which was half of reading them."""
     from pyspark.sql.types import ArrayType, IntegerType, StringType
 
-    kind = ArrayType(IntegerType() if work.ids == "number" else StringType())
-    function = carried_column(partial(query_lists, work), len(columns))
-    udf: Any = F.arrow_udf(function, kind)  # type: ignore[attr-defined]
-    return cast("Column", udf.asNondeterministic()(*columns))
+    return ArrayType(IntegerType() if work.ids == "number" else StringType(), containsNull=False)

@@ -27,11 +27,16 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.variable.substitute": "false",  # else ${env:HOME} in a query's text reads the environment
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # else INT96, which others read without a time zone
+    # no limit: with any other value Spark adds up the bytes of all columns after each row that goes to Python
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}",
+    "spark.driver.defaultJavaOptions": (
+        f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()} "
+        "-Darrow.enable_null_check_for_get=false"  # Spark asks for NULL itself before it takes a value from Python
+    ),
 }
 
 WARM: Mapping[str, str] = {

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.kernels.sorting import run_starts
 from eddyline.model.expression import Call
 from eddyline.model.matches import Matches
+from eddyline.runtime.spark.gathering import Appetite, gathered
 from eddyline.runtime.spark.shipping import Shipment
 
 Ids = Literal["id", "number"]
@@ -41,8 +41,8 @@ def query_lists(work: Work, batches: Iterator[pa.Array | Sequence[pa.Array]]) ->
     for given in batches:
         arrays = [given] if isinstance(given, pa.Array) else list(given)
         found = queries.match(_named_columns(arrays, work), stream=work.stream, known=_known(arrays, work))
-        row, number = found.pair_arrays()
-        yield _lists(_row_counts(row, len(arrays[0])), _values(found, number, work.ids))
+        starts, number = found.lists()
+        yield _lists(starts, _values(found, number, work.ids))
 
 
 def matching_rows(
@@ -50,28 +50,32 @@ def matching_rows(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of each batch that match, their queries behind the other columns; `places` are those of `work.columns`."""
     queries = work.shipment.open()
-    for batch in batches:
+    appetite = Appetite()
+    for batch in gathered(batches, appetite):
         arrays = [batch.column(place) for place in places]
         found = queries.match(_named_columns(arrays, work), stream=work.stream, known=_known(arrays, work))
-        row, number = found.pair_arrays()
-        values = _values(found, number, work.ids)
-        if not work.explode:
-            counts = _row_counts(row, batch.num_rows)
-            if work.keep_unmatched or counts.all():
-                yield _beside(batch, _lists(counts, values))
-                continue
-            row = np.flatnonzero(counts)
-            values = _lists(counts[row], values)
-        elif work.keep_unmatched:
-            row, values = _with_unmatched(row, values, batch.num_rows)
-        yield _beside(batch.take(pa.array(row)), values)
+        result = _exploded(batch, found, work) if work.explode else _listed(batch, found, work)
+        appetite.learn(batch.num_rows, result.num_rows if work.explode else len(result.column(-1).values))
+        yield result
 
 
-def _row_counts(row: Counts, rows: int) -> Counts:
-    """How many pairs each row has; `row` ascends."""
-    starts = np.empty(rows + 1, np.int64)
-    run_starts(row, starts)
-    return np.diff(starts)
+def _listed(batch: pa.RecordBatch, found: Matches, work: Work) -> pa.RecordBatch:
+    """Each row with all of its queries."""
+    starts, number = found.lists()
+    values = _values(found, number, work.ids)
+    row = np.flatnonzero(starts[1:] != starts[:-1])
+    if work.keep_unmatched or len(row) == batch.num_rows:
+        return _beside(batch, _lists(starts, values))
+    return _beside(batch.take(pa.array(row)), _lists(np.append(starts[row], starts[-1]), values))
+
+
+def _exploded(batch: pa.RecordBatch, found: Matches, work: Work) -> pa.RecordBatch:
+    """A row for each of its queries."""
+    row, number = found.pair_arrays()
+    values = _values(found, number, work.ids)
+    if work.keep_unmatched:
+        row, values = _with_unmatched(row, values, batch.num_rows)
+    return _beside(batch.take(pa.array(row)), values)
 
 
 def _named_columns(arrays: list[pa.Array], work: Work) -> pa.RecordBatch:
@@ -88,10 +92,8 @@ def _values(found: Matches, numbers: Counts, ids: Ids) -> pa.Array:
     return pa.array(numbers, pa.int32()) if ids == "number" else found.ids_of(numbers)
 
 
-def _lists(counts: Counts, values: pa.Array) -> pa.ListArray:
-    offsets = np.zeros(len(counts) + 1, np.int32)
-    np.cumsum(counts, out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets), values)
+def _lists(starts: Counts, values: pa.Array) -> pa.ListArray:
+    return pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), values)
 
 
 def _with_unmatched(row: Counts, values: pa.Array, rows: int) -> tuple[Counts, pa.Array]:
