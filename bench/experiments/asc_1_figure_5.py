@@ -54,11 +54,7 @@ def plot(result: Result) -> Figure:
     """Time over predicates, on a logarithmic axis."""
     figure, panels = plots.picture(2)
     for axes, panel in zip(panels, PANELS, strict=True):
-        own = [row for row in result.rows if row["panel"] == panel]
-        part = Result(
-            result.name, result.title, result.expected, result.parameters, tuple(own), result.claims
-        )
-        plots.lines(axes, part, one_attribute.NAMES, "predicates", "microseconds a tuple")
+        plots.lines(axes, result.only(panel=panel), one_attribute.NAMES, "predicates", "microseconds a tuple")
         axes.set_yscale("log")
         axes.set_title(panel, fontsize=9)
     panels[0].legend(fontsize=7)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bench.experiments import orders, plots, sets
 from bench.experiments.data import bell, pulse, uniform
 from bench.experiments.query_sets import query_set
-from bench.experiments.result import Claim, Result, Row, head_of, mean, percent
+from bench.experiments.result import Claim, Result, Row, head_of, mean, percent, spread
 from bench.experiments.scale import Scale
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ DATA = ("D1", "D2", "D3")
 
 def run(scale: Scale) -> Result:
     """The mean over query sets of the visits a tuple."""
-    tuples, count = scale.tuples(5_000_000, 20_000), scale.steps(7, 5)
+    tuples, count = scale.tuples(5_000_000, 20_000), scale.steps(10, 10)
     rows: list[Row] = []
     for seed in range(1, count + 1):
         queries = query_set(sets.first(seed))
@@ -93,7 +93,9 @@ def _gain(costs: dict[str, float]) -> float:
 def plot(result: Result) -> Figure:
     """A group of bars for each data set."""
     figure, (axes,) = plots.picture()
-    series = {name: [mean(result.rows, "visits", data=data, series=name) for data in DATA] for name in NAMES}
+    series = {
+        name: [spread(result.rows, "visits", data=data, series=name) for data in DATA] for name in NAMES
+    }
     plots.bars(axes, ("D1 uniform", "D2 bell-shaped", "D3 pulse"), series, "ASCs visited a tuple")
     axes.legend(fontsize=7, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.1))
     return figure

@@ -9,14 +9,12 @@ its values of mu, tau, or how long each data set lasts: here tau is a twentieth 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bench.experiments import thresholds
-from bench.experiments.result import Result, head_of
+from bench.experiments.result import Result
 from bench.experiments.scale import Scale
+from bench.experiments.thresholds import plot
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+__all__ = ["plot", "run"]
 
 THRESHOLDS = (0.1, 0.4, 0.8)
 
@@ -24,12 +22,4 @@ THRESHOLDS = (0.1, 0.4, 0.8)
 def run(scale: Scale) -> Result:
     """Cost over time for every mu."""
     plan = thresholds.Plan.of(scale, "macssas", "selectivity", THRESHOLDS, 5_000_000)
-    rows, courses = thresholds.measured(plan)
-    parameters = {"tuples": plan.tuples, "span": plan.span, "lambda": plan.check_every, "tau": plan.period}
-    return Result("asc-1-figure-9", *head_of(__doc__), parameters, rows, thresholds.claims(plan, courses))
-
-
-def plot(result: Result) -> Figure:
-    """Cost over time."""
-    names = [*(f"mu = {mu:g}" for mu in THRESHOLDS), "first order kept", "best order"]
-    return thresholds.plot(result, names, result.parameters["span"])
+    return thresholds.result("asc-1-figure-9", __doc__, plan)

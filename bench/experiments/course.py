@@ -22,7 +22,7 @@ from eddyline.model.sequence import Sequence
 from eddyline.order.drift import Watch, measure
 from eddyline.order.protocol import Strategy, find_sequence, make_strategy
 from eddyline.order.statistics import count_visits
-from eddyline.order.ticket import Ticket, route
+from eddyline.order.ticket import Ticket, Tickets, route
 
 Make = Callable[[tuple[ASC, ...], Sequence], Strategy]
 
@@ -57,11 +57,14 @@ def run(
     start: Sequence,
     initial: float | None = None,
     make: Make | None = None,
+    *,
+    at_once: bool = False,
 ) -> Course:
     """The course of one strategy, from the sequence that is in force at the start.
 
     initial: what drift is measured against until the first rearrangement; if it is not given, the first lambda tells.
     make: gives the strategy of a rearrangement, if it is not the one that the settings name.
+    at_once: a rearrangement begins with the first period instead of after lambda, as when queries have changed.
     """
     costs: list[float] = []
     rearranged: list[int] = []
@@ -69,9 +72,11 @@ def run(
     seen: list[float] = []
     for place, sample in enumerate(stream):
         costs.append(count_visits(sample, sequence, immediate=settings.pruning == "immediate").visited_each)
+        if at_once and place == 0:
+            finding, seen = _made(sample, settings, sequence, make), []
         if finding is None:
             if watch.add_sample(sample, sequence, sample.tuples):
-                finding = _made(sample, settings, _macro(sequence), make)
+                finding = _made(sample, settings, sequence, make)
                 seen = []
             continue
         finding.observe(sample)
@@ -82,17 +87,20 @@ def run(
     return Course(settings.period, tuple(costs), tuple(rearranged), sequence)
 
 
-def run_tickets(stream: Iterable[Sample], settings: OrderSettings) -> Course:
-    """The same by CACQ's lottery, which is drawn for every tuple and visit."""
+def run_tickets(stream: Iterable[Sample], settings: OrderSettings, tickets: Tickets | None = None) -> Course:
+    """The same by CACQ's lottery, which is drawn for every tuple and visit; from new tickets, if none are given."""
     costs: list[float] = []
-    tickets = None
     for sample in stream:
-        if tickets is None:
-            strategy = make_strategy("ticket", sample.ascs, settings=settings)
-            assert isinstance(strategy, Ticket)
-            tickets = strategy.tickets
+        tickets = tickets or new_tickets(sample.ascs, settings)
         costs.append(route(sample, tickets).visited_each)
     return Course(settings.period, tuple(costs), (), Sequence(()))
+
+
+def new_tickets(ascs: tuple[ASC, ...], settings: OrderSettings) -> Tickets:
+    """The lottery between some ASCs, one ticket for each."""
+    strategy = make_strategy("ticket", ascs, settings=settings)
+    assert isinstance(strategy, Ticket)
+    return strategy.tickets
 
 
 def run_fixed(stream: Iterable[Sample], sequence: Sequence, period: int, *, immediate: bool = True) -> Course:
@@ -111,7 +119,3 @@ def _made(sample: Sample, settings: OrderSettings, start: Sequence, make: Make |
     if make is not None:
         return make(sample.ascs, start)
     return make_strategy(settings.strategy, sample.ascs, settings=settings, start=start)
-
-
-def _macro(sequence: Sequence) -> Sequence:
-    return Sequence(sequence.subjects)

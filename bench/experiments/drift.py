@@ -3,37 +3,37 @@
 Expected: after every change macro, hybrid and adaptive come back near the best order in hindsight; a fixed order stays above
 it; under adversarial drift, which turns as soon as an order has been found, adapting gains little.
 
-Q4 of ASC-2, whose queries use 7 of 10 attributes, so that many orders cover them. A scene is a distribution: high values on some attributes, low on the others.
-abrupt: four scenes, one after the other; gradual: the share of the new scene grows slowly; recurring: two scenes in turn;
-adversarial: two scenes in turn, changed whenever a rearrangement is just done. In hindsight: the exact best order of
-every tenth of the stream.
+Q4 of ASC-2, whose queries use 7 of 10 attributes, so that many orders cover them. A scene is a distribution: high values on
+some attributes, low on the others. abrupt: four scenes, one after the other; gradual: the share of the new scene grows
+slowly; recurring: two scenes in turn; adversarial: two scenes in turn, changed whenever a rearrangement is just done. In
+hindsight: the exact best order of every fortieth of the stream, which is shorter than any scene.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bench.experiments import course, plots, sets
+from bench.experiments import course, over_time, sets
 from bench.experiments.data import UNIT, VALUES, Data
 from bench.experiments.query_sets import QuerySet, query_set
-from bench.experiments.result import Claim, Result, Row, head_of, mean
+from bench.experiments.result import Claim, Result, Row, head_of
 from bench.experiments.samples import sample_of
 from bench.experiments.scale import Scale
-from bench.experiments.thresholds import smooth
 from eddyline.config import OrderSettings, StrategyName
-from eddyline.model.sample import Sample
 from eddyline.order.exact import best_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STRATEGIES: Final[tuple[StrategyName, ...]] = ("macro", "hybrid", "adaptive")
-NAMES: Final = ("fixed", "ticket", *STRATEGIES, "best in hindsight")
+NAMES: Final = ("fixed", "ticket", *STRATEGIES, over_time.HINDSIGHT)
 KINDS: Final = ("abrupt", "gradual", "recurring", "adversarial")
 SCENES: Final = 4
+PIECES: Final = 40  # of the stream, each with its best order in hindsight
 ATTRIBUTES: Final = 20
 
 
@@ -44,11 +44,7 @@ def run(scale: Scale) -> Result:
     rows: list[Row] = []
     for kind in KINDS:
         data = drifting(kind, tuples, period, len(queries.attributes))
-        for name, each in _courses(queries, data, period).items():
-            rows += [
-                {"drift": kind, "series": name, "tuples": i * period, "visits": cost, "smooth": shown}
-                for i, (cost, shown) in enumerate(zip(each.costs, smooth(each.costs, 10), strict=True))
-            ]
+        rows += over_time.rows_of(kind, _courses(queries, data, period))
     parameters = {"tuples": tuples, "tau": period, "lambda": 5 * period, "mu": 0.0}
     return Result("beyond-drift", *head_of(__doc__), parameters, tuple(rows), _claims(rows))
 
@@ -87,73 +83,36 @@ def _shares(kind: str, tuples: int, period: int, subjects: int) -> Callable[[int
 
 def _courses(queries: QuerySet, data: Data, period: int) -> dict[str, course.Course]:
     stream = list(course.periods(queries, data, period))
-    warm = sample_of(queries, data.piece(0, min(data.tuples, 4_000)))
-    start = best_order(warm)
+    start = best_order(sample_of(queries, data.piece(0, min(data.tuples, 4_000))))
     made = {"fixed": course.run_fixed(stream, start, period)}
-    made["ticket"] = course.run_tickets(stream, OrderSettings())
+    plain = OrderSettings(period=period, check_every=5 * period, threshold=0.0)
+    made["ticket"] = course.run_tickets(stream, plain)
     for name in STRATEGIES:
-        settings = OrderSettings(strategy=name, period=period, check_every=5 * period, threshold=0.0)
-        made[name] = course.run(stream, settings, start)
-    made["best in hindsight"] = _hindsight(stream, period)
+        made[name] = course.run(stream, replace(plain, strategy=name), start)
+    size = max(1, len(stream) // PIECES)
+    pieces = [stream[first : first + size] for first in range(0, len(stream), size)]
+    made[over_time.HINDSIGHT] = over_time.in_hindsight(pieces, period)
     return made
 
 
-def _hindsight(stream: list[Sample], period: int) -> course.Course:
-    """The exact best order of every tenth of the stream, known before it comes."""
-    size = max(1, len(stream) // 10)
-    costs: list[float] = []
-    for first in range(0, len(stream), size):
-        piece = stream[first : first + size]
-        whole = Sample(piece[0].ascs, np.concatenate([each.regions for each in piece], axis=1))
-        order = best_order(whole.part(0, 8_000))
-        costs += course.run_fixed(piece, order, period).costs
-    return course.Course(period, tuple(costs), (), order)
-
-
 def _claims(rows: list[Row]) -> tuple[Claim, ...]:
-    at = {kind: {name: mean(rows, "visits", drift=kind, series=name) for name in NAMES} for kind in KINDS}
-    calm, sudden = KINDS[:3], ("abrupt", "recurring")
-    claims = [
-        Claim(
-            f"{name} is within 10% of the best in hindsight, but under adversarial drift",
-            all(at[kind][name] <= 1.1 * at[kind]["best in hindsight"] for kind in calm),
-            _against(at, name),
-        )
-        for name in STRATEGIES
-    ]
-    claims.append(
+    at = over_time.excess(rows, KINDS, NAMES)
+    fixed, hybrid = at["adversarial"]["fixed"], at["adversarial"]["hybrid"]
+    return (
+        *[over_time.near(at, name, KINDS[:3], ", but under adversarial drift") for name in STRATEGIES],
         Claim(
             "a fixed order is more than 10% above it under abrupt and recurring drift",
-            all(at[kind]["fixed"] > 1.1 * at[kind]["best in hindsight"] for kind in sudden),
-            _against(at, "fixed"),
-        )
-    )
-    claims.append(
+            all(at[kind]["fixed"] > 0.1 for kind in ("abrupt", "recurring")),
+            over_time.told(at, "fixed"),
+        ),
         Claim(
             "under adversarial drift hybrid gains little over a fixed order: less than 5%",
-            at["adversarial"]["hybrid"] > 0.95 * at["adversarial"]["fixed"],
-            f"{at['adversarial']['fixed']:.2f} fixed, {at['adversarial']['hybrid']:.2f} hybrid",
-        )
+            1 + hybrid > 0.95 * (1 + fixed),
+            f"{100 * fixed:+.0f}% fixed, {100 * hybrid:+.0f}% hybrid",
+        ),
     )
-    return tuple(claims)
-
-
-def _against(at: dict[str, dict[str, float]], name: str) -> str:
-    best = {kind: at[kind]["best in hindsight"] for kind in KINDS}
-    return ", ".join(f"{kind} {100 * (at[kind][name] / best[kind] - 1):+.0f}%" for kind in KINDS)
 
 
 def plot(result: Result) -> Figure:
     """A panel for each kind of drift."""
-    figure, panels = plots.grid(2, 2)
-    for axes, kind in zip(panels, KINDS, strict=True):
-        own = tuple(row for row in result.rows if row["drift"] == kind)
-        part = Result(result.name, result.title, result.expected, result.parameters, own, result.claims)
-        plots.lines(axes, part, NAMES, "tuples", "smooth", marks=False, dashed=("best in hindsight",))
-        axes.set_title(
-            kind, fontsize=9, pad=22 if kind in KINDS[:2] else 4
-        )  # the legend stands below the upper titles
-        axes.set_ylabel("ASCs visited a tuple")
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    panels[0].legend(fontsize=7, ncols=6, loc="lower left", bbox_to_anchor=(0.0, 1.0)).set_in_layout(False)
-    return figure
+    return over_time.plot(result, KINDS, NAMES)

@@ -13,7 +13,9 @@ from bench.experiments.samples import sample_of
 from eddyline.config import OrderSettings
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence as Subjects
-from eddyline.order.exact import survivors_of_sets
+from eddyline.order.exact import survivors
+from eddyline.order.improve_order import improve_order
+from eddyline.order.met import Met
 from eddyline.order.statistics import count_visits
 
 PIECE = 10_000
@@ -39,6 +41,14 @@ def costs(queries: QuerySet, data: Data, names: Iterable[str]) -> dict[str, floa
     return {name: cost(queries, data, found(name, sample)) for name in names}
 
 
+def extremes(queries: QuerySet, data: Data, all_tuples: Sample) -> dict[str, Subjects]:
+    """The worst fixed order of a few tuples of a data set, and the best one of all: exact on the few, then made cheaper."""
+    met = Met(learning_sample(queries, data))
+    left, each = survivors(met), np.ones(met.sample.subjects)
+    best = improve_order(Met(all_tuples), [met.cheapest(left, each)], kicks=3)
+    return {"SEQ worst": Subjects(met.cheapest(left, -each)), "SEQ best": Subjects(best)}
+
+
 def ticket_cost(queries: QuerySet, data: Data, tuples: int) -> float:
     """The cost of CACQ's lottery over tuples from all parts of the data set, in their order."""
     sample = learning_sample(queries, data, tuples)
@@ -48,7 +58,7 @@ def ticket_cost(queries: QuerySet, data: Data, tuples: int) -> float:
 def random_extremes(queries: QuerySet, data: Data, count: int, seed: int = 31) -> tuple[float, float]:
     """The best and the worst of random orders: costs, as ASC-1 finds them with 2,000."""
     sample = learning_sample(queries, data)
-    left = survivors_of_sets(sample)
+    left = survivors(Met(sample))
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(sample.subjects).tolist() for _ in range(count)]
     orders.sort(key=lambda order: _visits(left, order))
@@ -56,7 +66,7 @@ def random_extremes(queries: QuerySet, data: Data, count: int, seed: int = 31) -
     return cost(queries, data, best), cost(queries, data, worst)
 
 
-def _visits(left: np.ndarray, order: Sequence[int]) -> int:
+def _visits(left: np.ndarray, order: Sequence[int]) -> float:
     """Visits of all tuples, from the survivors of every set of subjects."""
     sets = np.cumsum([0, *(1 << subject for subject in order[:-1])])
-    return int(left[sets].sum())
+    return float(left[sets].sum())

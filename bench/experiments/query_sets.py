@@ -88,13 +88,17 @@ def query_set(spec: Spec) -> QuerySet:
         rng = np.random.default_rng((spec.seed, attempt))
         usage = _usage(spec, rng)
         if usage is not None and _is_covered(usage, spec):
-            queries = tuple(_conjunctions(spec, usage, rng))
-            index = ascs_of(queries, schema(len(spec.values)))
-            names = tuple([int(subject_text(asc.subject)[1:]) for asc in index.ascs])
-            made = QuerySet(spec, queries, index, names)
-            if len(index.numbers) == spec.queries and len(names) == spec.attributes and _deviates(made):
+            made = indexed(spec, tuple(_conjunctions(spec, usage, rng)))
+            complete = len(made.index.numbers) == spec.queries and len(made.attributes) == spec.attributes
+            if complete and _deviates(made):
                 return made
     raise ValueError(f"no query set found for {spec}")
+
+
+def indexed(spec: Spec, queries: tuple[Conjunction, ...]) -> QuerySet:
+    """Queries and their ASCs; of another spec only the domains of the attributes matter."""
+    index = ascs_of(queries, schema(len(spec.values)))
+    return QuerySet(spec, queries, index, tuple([int(subject_text(asc.subject)[1:]) for asc in index.ascs]))
 
 
 def deviation(index: AscIndex) -> float:

@@ -5,11 +5,23 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 Row = dict[str, Any]
+
+
+class Spread(NamedTuple):
+    """Several measurements of one thing, such as over query sets: their mean, the least and the most."""
+
+    mean: float
+    least: float
+    most: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Spread:
+        return Spread(sum(values) / len(values), min(values), max(values))
 
 
 @dataclass(frozen=True)
@@ -54,10 +66,17 @@ class Result:
             why = "; ".join(str(claim) for claim in self.claims)
         return f"{self.question.lower()}: {'yes' if self.as_in_the_paper else 'no'}: {why}"
 
-    def series(self, name: str, by: str, of: str) -> tuple[list[Any], list[Any]]:
-        """The columns `by` and `of` of the rows whose column "series" has a name."""
-        chosen = [row for row in self.rows if row["series"] == name]
-        return [row[by] for row in chosen], [row[of] for row in chosen]
+    def series(self, name: str, by: str, of: str) -> dict[Any, Spread]:
+        """The column `of` by the column `by`, over the rows whose column "series" has a name."""
+        found: dict[Any, list[float]] = {}
+        for row in self.rows:
+            if row["series"] == name:
+                found.setdefault(row[by], []).append(row[of])
+        return {at: Spread.of(values) for at, values in found.items()}
+
+    def only(self, **where: Any) -> Result:
+        """The same with the rows that have the given values, for one panel of a picture."""
+        return replace(self, rows=tuple([row for row in self.rows if _has(row, where)]))
 
 
 def head_of(doc: str | None) -> tuple[str, str]:
@@ -74,8 +93,16 @@ def head_of(doc: str | None) -> tuple[str, str]:
 
 def mean(rows: Iterable[Row], column: str, **where: Any) -> float:
     """The mean of a column over the rows with the given values."""
-    values = [row[column] for row in rows if all(row[name] == value for name, value in where.items())]
-    return sum(values) / len(values)
+    return spread(rows, column, **where).mean
+
+
+def spread(rows: Iterable[Row], column: str, **where: Any) -> Spread:
+    """Mean, least and most of a column over the rows with the given values."""
+    return Spread.of([row[column] for row in rows if _has(row, where)])
+
+
+def _has(row: Row, where: Row) -> bool:
+    return all(row[name] == value for name, value in where.items())
 
 
 def write(result: Result, folder: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from eddyline.model.sample import Sample
 from eddyline.order.exact import MOST_SUBJECTS, best_order, worst_order
 from eddyline.order.growing import Growing, Step
-from eddyline.order.statistics import ones
 
 
 class Extreme(Growing):
@@ -26,5 +25,4 @@ class Extreme(Growing):
             self.chosen = list(found.subjects)
 
     def rank(self, step: Step, subject: int) -> tuple[float, ...]:
-        after = step.after(subject)
-        return (self.sign * int(after.any(axis=1).sum()), self.sign * ones(after))
+        return (self.sign * step.alive[subject], self.sign * step.ones[subject])

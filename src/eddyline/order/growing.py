@@ -7,31 +7,22 @@ from collections.abc import Sequence as List
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from eddyline.model.asc import ASC, Words
+from eddyline.model.asc import ASC, Words, covered
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
-from eddyline.order.statistics import ones
-
-Rows = npt.NDArray[np.int64]
+from eddyline.order.met import Met
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What may come next, measured in one period.
+    """What may come next, measured in one period: what is left after the subjects chosen so far and one more.
 
-    rows: the tuples not dropped by the subjects chosen so far. grb: what these leave of each of them.
+    ones: of all GRBs at the queries that count, by subject. alive: the tuples that are not dropped.
     """
 
-    sample: Sample
-    rows: Rows
-    grb: Words
-    candidates: tuple[int, ...]
-
-    def after(self, subject: int) -> Words:
-        """The GRBs after one subject more."""
-        return self.grb & self.sample.grb_words(subject, self.rows)
+    ones: dict[int, int]
+    alive: dict[int, int]
 
 
 class Growing(ABC):
@@ -45,8 +36,6 @@ class Growing(ABC):
         self.start = start
         self.chosen: list[int] = []
         self.alone: dict[int, int] = {}  # ones of each subject when visited first, from the first period
-        self._last: Step | None = None
-        self._depth = 0  # how many of the chosen subjects are in it
         self._skip()
 
     @property
@@ -55,12 +44,21 @@ class Growing(ABC):
 
     def observe(self, sample: Sample) -> None:
         """Append the best subject by this period's tuples; an empty period tells nothing."""
-        if self.ready or not sample.tuples:
-            return
-        step = self._step(sample)
+        if not self.ready and sample.tuples:
+            self.grow(sample)
+
+    def grow(self, sample: Sample) -> None:
+        """One step, on a period with tuples."""
+        self.look(Met(self._left(sample)))
+
+    def look(self, met: Met) -> None:
+        """The same, of tuples that are laid out already."""
         if not self.alone:
-            self.alone = {i: ones(sample.grb_words(i)) for i in range(sample.subjects)}
-        self.chosen.append(min(step.candidates, key=lambda subject: self.rank(step, subject)))
+            first, _ = met.grown((), range(len(self.ascs)), met.every)
+            self.alone = dict(enumerate(first.tolist()))
+        candidates = self.candidates()
+        step = self._step(met, candidates)
+        self.chosen.append(min(candidates, key=lambda subject: self.rank(step, subject)))
         self._skip()
 
     def propose(self) -> Sequence:
@@ -71,24 +69,28 @@ class Growing(ABC):
         """Who may come next."""
         return self._rest()
 
+    def counted(self, met: Met) -> Words:
+        """The queries whose ones count in the next step."""
+        return met.every
+
     @abstractmethod
     def rank(self, step: Step, subject: int) -> tuple[float, ...]:
         """How good a subject is as the next one: the lowest is appended."""
 
-    def _step(self, sample: Sample) -> Step:
-        """The place that has been reached; if a period is looked at once more, from where it was left."""
-        last = self._last
-        if last is not None and last.sample is sample:
-            rows, grb, new = last.rows, last.grb, self.chosen[self._depth :]
-        else:
-            rows, grb, new = np.arange(sample.tuples), np.tile(sample.every, (sample.tuples, 1)), self.chosen
-        for subject in new:
+    def _step(self, met: Met, candidates: tuple[int, ...]) -> Step:
+        ones, alive = (each.tolist() for each in met.grown(self.chosen, candidates, self.counted(met)))
+        return Step(*(dict(zip(candidates, each, strict=True)) for each in (ones, alive)))
+
+    def _left(self, sample: Sample) -> Sample:
+        """Without the tuples that the chosen subjects drop: they would tell nothing, and take most of the time."""
+        if not covered([self.ascs[subject] for subject in self.chosen]):
+            return sample
+        rows, grb = np.arange(sample.tuples), sample.every
+        for subject in self.chosen:
             grb = grb & sample.grb_words(subject, rows)
             alive = grb.any(axis=1)
-            if not alive.all():
-                rows, grb = rows[alive], grb[alive]
-        self._last, self._depth = Step(sample, rows, grb, self.candidates()), len(self.chosen)
-        return self._last
+            rows, grb = rows[alive], grb[alive]
+        return Sample(sample.ascs, sample.regions[:, rows])
 
     def _rest(self) -> tuple[int, ...]:
         return tuple(subject for subject in self.start.subjects if subject not in self.chosen)

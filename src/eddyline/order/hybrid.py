@@ -4,14 +4,16 @@
     micro       A1 in (50, +inf) --------> A2            most of what is left there fails at A2
 
 An arrow is found at the place where tuples stand after p visits: they are grouped by subject and region, and each
-candidate of the region's cab is measured for the tuples of the group, over the queries still 1 in their GRB. With
-`refine`, which is ours, arrows that save no visits go, and for a few subjects all are tried by the visits they save.
+candidate of the region's cab is measured for the tuples of the group, over the queries still 1 in their GRB.
+
+Ours, with `refine`: the tuples of all periods are kept, and arrows are found on them as soon as the macro-sequence is;
+then each is tried by the visits that it saves to the end of a tuple's way, see `improve_arrows`. The sequence in force
+takes part with its own arrows. Of very few tuples only arrows that save no visits are let go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence as List
-from typing import Final
 
 import numpy as np
 
@@ -21,26 +23,23 @@ from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
 from eddyline.order.improve_arrows import improve_arrows
 from eddyline.order.macro import Macro
-from eddyline.order.micro_arrows import Arrows, arrows_of, confirmed, find_arrows
-from eddyline.order.statistics import Walk
-
-MOST_SUBJECTS: Final = 12  # to try all arrows: 0.3 s with ten subjects and 1,000 tuples
-MOST_WORDS: Final = 1 << 23
-LEAST_TUPLES: Final = 100  # of fewer, what an arrow saves says little
+from eddyline.order.met import Met
+from eddyline.order.micro_arrows import Arrows, arrows_of, find_arrows
+from eddyline.order.walk import Walk
 
 
 class Hybrid(Macro):
     """Finds the macro-sequence, then the arrows after the first visit, after the second and so on, a period each.
 
-    given: the sequence to start from is the macro-sequence, only arrows are looked for. refine: see above; in the last
-    of the periods.
+    given: the sequence to start from is the macro-sequence, only arrows are looked for. refine: see above; then arrows
+    take no more periods.
     """
 
     def __init__(self, ascs: List[ASC], start: Sequence, *, given: bool = False, refine: bool = True) -> None:
-        self.arrows: Arrows = {}
-        self.refine = refine
+        self.found: Arrows = {}
         self.depth = 0  # visits after which arrows have been looked for
-        super().__init__(ascs, start)
+        self.given = given
+        super().__init__(ascs, start, refine=refine)
         if given:
             self.chosen = list(start.subjects)
 
@@ -59,16 +58,23 @@ class Hybrid(Macro):
 
     def observe(self, sample: Sample) -> None:
         """One subject more, or, when all are in order, the arrows one visit deeper."""
+        if self.ready or not sample.tuples:
+            return
+        self.keep(sample)
         if not self._macro_ready:
-            super().observe(sample)
-        elif not self.ready and sample.tuples:
+            self.grow(sample)
+        elif not self.refines:
             self._look(sample)
+        if self._macro_ready and self.refines:
+            self._refine()
+        elif self.ready and self.refine:
+            self.found = improve_arrows(Met(sample), self.propose(), fewer=True).targets
 
     def propose(self) -> Sequence:
         macro = super().propose()
         if not self._macro_ready:
             return macro
-        return Sequence(macro.subjects, arrows_of(self.arrows))
+        return Sequence(macro.subjects, arrows_of(self.found))
 
     def _look(self, sample: Sample) -> None:
         """Arrows one visit deeper; deeper than the last tuple gets there is nothing to find."""
@@ -78,15 +84,17 @@ class Hybrid(Macro):
             walk.step()
         for subject in np.unique(walk.here).tolist():
             found = find_arrows(walk, subject)
-            self.arrows |= {key: to for key, to in found.items() if key not in self.arrows}
+            self.found |= {key: to for key, to in found.items() if key not in self.found}
         if not walk.left:
             self.depth = len(self.ascs)
-        if self.ready and self.refine:
-            self.arrows = self._refined(sample).targets
 
-    def _refined(self, sample: Sample) -> Sequence:
-        sequence = confirmed(self.propose(), sample)
-        work = len(self.ascs) ** 2 * sample.tuples * sample.words
-        if len(self.ascs) > MOST_SUBJECTS or work > MOST_WORDS or sample.tuples < LEAST_TUPLES:
-            return sequence
-        return improve_arrows(sequence, sample)
+    def _refine(self) -> None:
+        """The cheapest order, unless it is given, and all arrows, on the tuples of all periods."""
+        met = self.latest()
+        if not self.given:
+            self.chosen = list(self.cheapest(met))
+        while not self.ready:
+            self._look(met.sample)
+        rivals = [improve_arrows(met, each) for each in (self.start, self.propose())]
+        best = min(rivals, key=lambda each: met.ways(each).spent.sum())
+        self.chosen, self.found = list(best.subjects), best.targets

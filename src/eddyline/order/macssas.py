@@ -10,7 +10,6 @@ from eddyline.model.sample import query_usage
 from eddyline.model.sequence import Sequence
 from eddyline.order.cover_set import minimal_cover_set
 from eddyline.order.growing import Growing, Step
-from eddyline.order.statistics import ones
 
 
 class Macssas(Growing):
@@ -27,4 +26,4 @@ class Macssas(Growing):
         return tuple(subject for subject in rest if subject in self.cover) or rest
 
     def rank(self, step: Step, subject: int) -> tuple[float, ...]:
-        return (ones(step.after(subject)),)
+        return (step.ones[subject],)

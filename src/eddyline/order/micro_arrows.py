@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.model.sample import Sample, query_usage
-from eddyline.model.sequence import Arrow, Sequence
-from eddyline.order.statistics import Walk, visits_of_tuples
+from eddyline.model.sample import query_usage
+from eddyline.model.sequence import Arrow
+from eddyline.order.met import Rows
+from eddyline.order.walk import Walk
 
-Rows = npt.NDArray[np.int64]
 Gains = npt.NDArray[np.float64]
 Arrows = dict[tuple[int, int], int]
 
@@ -40,31 +40,6 @@ def find_arrows(walk: Walk, subject: int) -> Arrows:
 def arrows_of(found: Arrows) -> tuple[Arrow, ...]:
     """Arrows as a sequence holds them."""
     return tuple(Arrow(subject, region, to) for (subject, region), to in sorted(found.items()))
-
-
-def confirmed(sequence: Sequence, sample: Sample) -> Sequence:
-    """The sequence without the arrows that do not save visits on a sample; regions without tuples keep theirs.
-
-    Ours: arrows are found greedily, and what filters best is not always what ends a tuple's way soonest. A tuple is in
-    one region of a subject, so a walk without the arrows of a subject tells of each of them what it saves.
-    """
-    visited = visits_of_tuples(sample, sequence)
-    for subject in sequence.subjects:
-        own = {arrow.region: arrow for arrow in sequence.arrows if arrow.subject == subject}
-        if not own:
-            continue
-        others = tuple(arrow for arrow in sequence.arrows if arrow.subject != subject)
-        without = visits_of_tuples(sample, Sequence(sequence.subjects, others))
-        saved = np.bincount(sample.regions[subject], weights=without - visited, minlength=max(own) + 1)
-        seen = set(np.unique(sample.regions[subject]).tolist())
-        kept = tuple(arrow for region, arrow in own.items() if saved[region] > 0 or region not in seen)
-        sequence = Sequence(sequence.subjects, tuple(sorted(others + kept, key=_place)))
-        visited = np.where(np.isin(sample.regions[subject], [a.region for a in kept]), visited, without)
-    return sequence
-
-
-def _place(arrow: Arrow) -> tuple[int, int]:
-    return arrow.subject, arrow.region
 
 
 def _left_after(walk: Walk, at: Rows, subjects: Rows) -> Rows:

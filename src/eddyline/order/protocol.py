@@ -17,6 +17,7 @@ from eddyline.order.hybrid import Hybrid
 from eddyline.order.macro import Macro
 from eddyline.order.macs import Macs
 from eddyline.order.macssas import Macssas
+from eddyline.order.met import Ending, compile_kernels
 from eddyline.order.sas import Sas
 from eddyline.order.shuffled import Random
 from eddyline.order.strategy import Strategy, find_sequence
@@ -26,6 +27,7 @@ from eddyline.order.worst import Worst
 __all__ = ["STRATEGIES", "Strategy", "find_sequence", "make_strategy"]
 
 STRATEGIES: Final[tuple[StrategyName, ...]] = get_args(StrategyName)
+_BLIND: Final = ("fixed", "random", "macs")  # which look at no tuples
 _GREEDY: Final[dict[str, Callable[[List[ASC], Sequence], Strategy]]] = {
     "worst": Worst,
     "best": Best,
@@ -44,16 +46,19 @@ def make_strategy(
     settings: OrderSettings = DEFAULT_ORDER,
     start: Sequence | None = None,
     costs: VisitCosts | None = None,
+    ending: Ending = "dropped",
 ) -> Strategy:
     """A strategy for a set of ASCs.
 
     start: the sequence in force, which holds until something better is known; without it subjects come by number.
-    costs: what visits take, which only `adaptive` asks for.
+    costs, ending: what visits take and where ways end, which only `adaptive` asks for.
     """
     if name not in STRATEGIES:
         raise SettingsError(f'strategy "{name}" is not known', hint=f"one of {', '.join(STRATEGIES)}")
     start = start or Sequence(tuple(range(len(ascs))))
     assert sorted(start.subjects) == list(range(len(ascs))), "a sequence has all subjects"
+    if name not in _BLIND:
+        compile_kernels()
     match name:
         case "fixed":
             return Fixed(start)
@@ -62,6 +67,6 @@ def make_strategy(
         case "ticket":
             return Ticket(ascs, start, settings.seed)
         case "adaptive":
-            return Adaptive(ascs, start, costs)
+            return Adaptive(ascs, start, costs, ending)
         case _:
             return _GREEDY[name](ascs, start)

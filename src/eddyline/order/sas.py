@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from eddyline.order.growing import Growing, Step
-from eddyline.order.statistics import ones
 
 
 class Sas(Growing):
@@ -15,4 +14,4 @@ class Sas(Growing):
 
     def rank(self, step: Step, subject: int) -> tuple[float, ...]:
         """All candidates share the denominator k * |tau|, so ones are compared."""
-        return (ones(step.after(subject)),)
+        return (step.ones[subject],)

@@ -1,12 +1,8 @@
-"""What the papers measure of a sequence, on a sample: selectivity, dropping ratio, and the ASCs that tuples visit.
-
-The reference for what the kernels count: plain array operations, tuples in step.
-"""
+"""What the papers measure of a sequence, on a sample: selectivity, dropping ratio, and the ASCs that tuples visit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence as List
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +10,7 @@ import numpy.typing as npt
 from eddyline.model.asc import Words
 from eddyline.model.sample import Sample, query_usage
 from eddyline.model.sequence import Counters, Sequence
-
-Rows = npt.NDArray[np.int64]
-Ending = Literal["dropped", "completed"]
-"""Where a tuple's way ends before its last subject: where no query is possible any more (ASC-1, ASC-2), or where every
-query is decided, so that no other visit could make a difference (CACQ)."""
+from eddyline.order.met import Ending, Met, Rows, Ways
 
 
 def selectivity(sample: Sample, subjects: List[int]) -> float:
@@ -62,12 +54,6 @@ def dropped(grb: Words) -> npt.NDArray[np.bool_]:
     return np.asarray(~grb.any(axis=1))
 
 
-def undecided(qubs: Words, visited: npt.NDArray[np.bool_]) -> Words:
-    """The queries that use a subject not visited yet, for some sets of visited subjects, (sets, words)."""
-    open_to = np.where(visited[:, :, None], np.uint64(0), qubs[None])
-    return np.asarray(np.bitwise_or.reduce(open_to, axis=1))
-
-
 def count_visits(
     sample: Sample, sequence: Sequence, *, immediate: bool = True, ending: Ending = "dropped"
 ) -> Counters:
@@ -76,112 +62,15 @@ def count_visits(
     Without subjects nothing is visited and nothing is dropped.
     """
     assert len(sequence) == sample.subjects or not sequence.arrows, "arrows are for whole sequences"
-    walk = Walk(sample, sequence, immediate=immediate, ending=ending)
-    survivors = []
-    for _ in range(len(sequence)):
-        walk.step()
-        survivors.append(walk.left)
-    if not immediate and survivors:
-        walk.dropped = int(dropped(walk.grb).sum())
-        survivors[-1] = walk.left - walk.dropped
-    visited = sum([sample.tuples, *survivors[:-1]]) if survivors else 0
-    return Counters(sample.tuples, visited, walk.dropped, tuple(survivors))
+    ways = Met(sample).ways(sequence, ending=ending, immediate=immediate)
+    return counters_of(ways, len(sequence))
 
 
-def visits_of_subjects(sample: Sample, sequence: Sequence) -> Rows:
-    """How many tuples visit each subject under immediate pruning."""
-    return Walk(sample, sequence).to_end().visits
-
-
-def visits_of_tuples(sample: Sample, sequence: Sequence) -> Rows:
-    """How many ASCs each tuple visits under immediate pruning."""
-    return Walk(sample, sequence).to_end().made
-
-
-class Walk:
-    """The tuples of a sample on their way, all making one visit a step.
-
-    rows: the tuples that are left; of each of them `grb`, `geb` (visited subjects) and `here`, the subject of the last
-    visit, -1 before the first. visits: how many tuples have visited each subject. made: how many visits each tuple of the
-    sample has made, those that are not left included. dropped: how many were, for want of queries.
-    """
-
-    def __init__(
-        self, sample: Sample, sequence: Sequence, *, immediate: bool = True, ending: Ending = "dropped"
-    ) -> None:
-        self.sample, self.sequence, self.immediate, self.ending = sample, sequence, immediate, ending
-        self.dropped = 0
-        self.rows: Rows = np.arange(sample.tuples)
-        self.grb = np.tile(sample.every, (sample.tuples, 1))
-        self.geb = np.zeros((sample.tuples, sample.subjects), np.bool_)
-        self.here: Rows = np.full(sample.tuples, -1)
-        self.visits: Rows = np.zeros(sample.subjects, np.int64)
-        self.made: Rows = np.zeros(sample.tuples, np.int64)
-        self._macro = np.array(sequence.subjects, np.int64)
-        self._targets = [_targets(sample, sequence, subject) for subject in range(sample.subjects)]
-
-    @property
-    def left(self) -> int:
-        return len(self.rows)
-
-    def macro_next(self) -> Rows:
-        """The first subject of the macro-sequence that a tuple has not visited yet; one must be left."""
-        return np.asarray(self._macro[(~self.geb[:, self._macro]).argmax(axis=1)])
-
-    def next(self) -> Rows:
-        """The subject that each tuple visits next."""
-        wanted = self.macro_next()
-        for subject, targets in enumerate(self._targets):
-            if targets is None:
-                continue
-            at = np.flatnonzero(self.here == subject)
-            to = targets[self.sample.regions[subject, self.rows[at]]]
-            follow = (to >= 0) & ~self.geb[at, to]
-            wanted[at[follow]] = to[follow]
-        return wanted
-
-    def step(self) -> None:
-        """One visit of every tuple that is left; with immediate pruning those without queries are dropped."""
-        if not self.left:
-            return
-        self.here = self.next()
-        self.made[self.rows] += 1
-        for subject in np.unique(self.here).tolist():
-            at = np.flatnonzero(self.here == subject)
-            self.grb[at] &= self.sample.grb_words(subject, self.rows[at])
-            self.geb[at, subject] = True
-            self.visits[subject] += len(at)
-        if self.immediate:
-            ended = dropped(self.grb)
-            self.dropped += int(ended.sum())
-            self.keep(~ended if self.ending == "dropped" else ~dropped(self.grb & self._undecided()))
-
-    def to_end(self) -> Walk:
-        """All visits."""
-        for _ in range(len(self.sequence)):
-            self.step()
-        return self
-
-    def keep(self, chosen: npt.NDArray[np.bool_]) -> None:
-        """Go on with some of the tuples."""
-        if not chosen.all():
-            self.rows, self.grb = self.rows[chosen], self.grb[chosen]
-            self.geb, self.here = self.geb[chosen], self.here[chosen]
-
-    def _undecided(self) -> Words:
-        """Of each tuple the queries that some subject it has not visited yet could still make false."""
-        ways, way = np.unique(self.geb, axis=0, return_inverse=True)
-        return undecided(query_usage(self.sample.ascs), ways)[way.reshape(-1)]
-
-
-def _targets(sample: Sample, sequence: Sequence, subject: int) -> Rows | None:
-    """Per region of a subject where its micro-arrow leads to, -1 for none; None if it has no arrows at all."""
-    arrows = [arrow for arrow in sequence.arrows if arrow.subject == subject]
-    if not arrows:
-        return None
-    targets = np.full(sample.ascs[subject].regions, -1)
-    targets[[arrow.region for arrow in arrows]] = [arrow.to for arrow in arrows]
-    return targets
+def counters_of(ways: Ways, subjects: int) -> Counters:
+    """What came of all tuples together, after a sequence of so many subjects."""
+    ended = np.bincount(ways.ended, minlength=subjects + 1)[1:]
+    survivors = len(ways.ended) - np.cumsum(ended)
+    return Counters(len(ways.ended), int(ways.made.sum()), ways.dropped, tuple(survivors.tolist()))
 
 
 def _share(part: int, whole: int) -> float:

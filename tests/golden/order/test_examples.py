@@ -16,13 +16,8 @@ from eddyline.order.cover_set import explain_cover_set, minimal_cover_set, minim
 from eddyline.order.hybrid import Hybrid
 from eddyline.order.macro import Macro
 from eddyline.order.protocol import find_sequence, make_strategy
-from eddyline.order.statistics import (
-    Walk,
-    conditional_selectivity,
-    count_visits,
-    dropping_ratio,
-    selectivity,
-)
+from eddyline.order.statistics import conditional_selectivity, count_visits, dropping_ratio, selectivity
+from eddyline.order.walk import Walk
 from tests.golden.asc.test_examples import A_QUERIES, A_TUPLES, B_KINDS, B_QUERIES, B_TUPLES
 from tests.unit.order.samples import Row, sample_from
 

@@ -46,18 +46,37 @@ def test_every_figure_runs(module: ModuleType, tmp_path: Path, monkeypatch: pyte
 
 
 def test_every_figure_names_what_the_paper_expects() -> None:
-    for module in OURS:
+    for module in [module for paper in FIGURES.values() for module in paper]:
         title, expected = head_of(module.__doc__)
         assert title and len(expected) > 40, module.__name__
+        assert len(title) <= 96, f"the title of {module.__name__} fits above its picture"
 
 
-def test_the_command_refuses_a_scale_outside_of_0_to_1(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["figures", "--paper", "asc-1", "--scale", "0"]) == 2
-    assert "above 0 and at most 1" in capsys.readouterr().out
+@pytest.mark.parametrize("scale", ["0", "-1", "1.01", "nan", "much"])
+def test_the_command_refuses_a_scale_outside_of_0_to_1(
+    scale: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(["figures", "--paper", "asc-1", "--scale", scale])
+    assert refused.value.code == 2
+    assert f"{scale}: a number above 0 and at most 1" in capsys.readouterr().err
+
+
+def test_the_command_refuses_papers_and_figures_that_do_not_exist(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit):
         main(["figures", "--paper", "asc-3"])
     assert "asc-1" in capsys.readouterr().err
+    assert main(["figures", "--paper", "asc-2", "--figure", "asc-1-figure-4"]) == 2
+    assert "asc-2-figure-9" in " ".join(capsys.readouterr().out.split())
     assert set(PAPERS) == set(FIGURES)
+
+
+def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["figures", "--help"])
+    assert "python -m bench figures --figure asc-2-figure-6 --scale 1" in capsys.readouterr().out
 
 
 def test_the_command_runs_a_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

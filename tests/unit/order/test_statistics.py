@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from eddyline.execute.rowwise import Rowwise
 from eddyline.model.asc import bits
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Arrow, Sequence
+from eddyline.order.met import Ending, Met
 from eddyline.order.statistics import (
     conditional_selectivity,
     count_visits,
+    counters_of,
     dropping_ratio,
     region_selectivity,
     selectivity,
-    visits_of_subjects,
-    visits_of_tuples,
 )
+from eddyline.order.walk import Walk
 from tests.unit.order.samples import draw_case, draw_sample, sample_of
 
 SEEDS = range(12)
@@ -93,14 +95,26 @@ def test_visits_with_arrows(seed: int) -> None:
     sequence = draw_sequence(random.Random(seed), sample)
     expected = ways(sample, sequence)
     counters = count_visits(sample, sequence)
-    assert visits_of_tuples(sample, sequence).tolist() == [len(way) for way in expected]
+    costs = np.arange(1.0, sample.subjects + 1)
+    found = Met(sample).ways(sequence, costs)
+    assert found.made.tolist() == [len(way) for way in expected]
+    assert found.spent.tolist() == [sum(subject + 1 for subject in way) for way in expected]
     assert counters.visited == sum(map(len, expected))
-    assert visits_of_subjects(sample, sequence).tolist() == [
-        sum(subject in way for way in expected) for subject in range(sample.subjects)
-    ]
     assert counters.dropping_ratio == dropping_ratio(sample, sequence.subjects)
     delayed = count_visits(sample, sequence, immediate=False)
     assert delayed.visited == sample.tuples * sample.subjects and delayed.dropped == counters.dropped
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("ending", ["dropped", "completed"])
+def test_in_step_and_one_by_one(seed: int, ending: Ending) -> None:
+    """Plain array operations and the kernel count the same."""
+    sample = draw_sample(seed, queries=8 if seed % 2 else 70)
+    sequence = draw_sequence(random.Random(seed), sample)
+    walk = Walk(sample, sequence, ending=ending).to_end()
+    ways = Met(sample).ways(sequence, ending=ending)
+    assert (ways.made.tolist(), ways.dropped) == (walk.made.tolist(), walk.dropped)
+    assert counters_of(ways, len(sequence)).survivors[-1] == walk.left
 
 
 @pytest.mark.parametrize("seed", SEEDS)

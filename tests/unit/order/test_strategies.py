@@ -13,11 +13,11 @@ from eddyline.errors import SettingsError
 from eddyline.model.asc import covered
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Arrow, Sequence
-from eddyline.order.adaptive import VisitCosts, expected_time
-from eddyline.order.exact import best_order, survivors_of_sets, worst_order
+from eddyline.order.adaptive import WORTH, VisitCosts, expected_time
+from eddyline.order.exact import best_order, survivors, worst_order
 from eddyline.order.hybrid import Hybrid
 from eddyline.order.improve_arrows import improve_arrows
-from eddyline.order.micro_arrows import confirmed
+from eddyline.order.met import Ending, Met
 from eddyline.order.protocol import STRATEGIES, find_sequence, make_strategy
 from eddyline.order.statistics import count_visits, dropping_ratio, selectivity
 from tests.unit.order.samples import draw_sample, sample_from
@@ -134,10 +134,9 @@ def test_cover_set_first(name: str, seed: int) -> None:
 def test_arrows_only_get_better(seed: int) -> None:
     sample = draw_sample(seed, subjects=6, queries=12, tuples=200)
     plain = find_sequence(Hybrid(sample.ascs, Sequence(tuple(range(6))), refine=False), sample)
-    fewer = confirmed(plain, sample)
-    better = improve_arrows(fewer, sample)
-    assert visited(sample, better) <= visited(sample, fewer) <= visited(sample, plain)
-    assert set(fewer.arrows) <= set(plain.arrows)
+    better = improve_arrows(Met(sample), plain)
+    assert visited(sample, better) <= visited(sample, plain)
+    assert better.subjects == plain.subjects
 
 
 def test_arrows_beat_every_order() -> None:
@@ -163,12 +162,74 @@ def test_adaptive_keeps_what_is_as_good() -> None:
     assert visited(sample, find_sequence(strategy, sample)) == visited(sample, best)
 
 
+@pytest.mark.parametrize("rows", [[(0.0, 1.0)] * 60, [(1.0, 1.0)] * 60], ids=["dropped at once", "matched"])
+def test_adaptive_does_not_look_for_what_cannot_be(
+    rows: list[tuple[object, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All tuples end after one visit, or visit all in any order: a search would be a waste of time."""
+    sample = sample_from(["A1 = 1 AND A2 = 1"], rows)
+    strategy = make_strategy("adaptive", sample.ascs)
+    monkeypatch.setattr(Met, "survivors", None)
+    monkeypatch.setattr(Met, "descend", None)
+    assert find_sequence(strategy, sample) == Sequence((0, 1)) and strategy.ready
+
+
 def test_adaptive_avoids_dear_visits() -> None:
     """Two subjects that drop every tuple: the cheap one comes first."""
     sample = sample_from(["A1 = 1 AND A2 = 1"], [(0.0, 0.0)] * 5)
     for costs, first in [((1.0, 9.0), 0), ((9.0, 1.0), 1)]:
         strategy = make_strategy("adaptive", sample.ascs, costs=VisitCosts(costs))
         assert find_sequence(strategy, sample).subjects[0] == first
+
+
+def test_adaptive_counts_words() -> None:
+    """A1 drops half of the tuples and A2 all, for three times as much; the more words, the less that matters."""
+    sample = sample_from(["A1 = 1 AND A2 = 1"], [(0.0, 0.0), (1.0, 0.0)] * 5)
+    for word, first in [(0.0, 0), (10.0, 1)]:
+        strategy = make_strategy("adaptive", sample.ascs, costs=VisitCosts((1.0, 3.0), word=word))
+        assert find_sequence(strategy, sample).subjects[0] == first
+
+
+@pytest.mark.parametrize("ending", ["dropped", "completed"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_adaptive_minimises_time(seed: int, ending: Ending) -> None:
+    """The best of all orders up to a change that is not worth it, whatever visits cost and where ways end."""
+    sample = draw_sample(seed, queries=4, tuples=200)
+    visit = tuple(np.random.default_rng(seed).uniform(0.2, 5.0, 5).tolist())
+    costs = VisitCosts(visit, word=0.5)
+    found = find_sequence(make_strategy("adaptive", sample.ascs, costs=costs, ending=ending), sample)
+    times = [expected_time(sample, Sequence(order), costs, ending) for order in permutations(range(5))]
+    assert WORTH * expected_time(sample, found, costs, ending) <= min(times)
+
+
+@pytest.mark.parametrize("ending", ["dropped", "completed"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_adaptive_minimises_time_of_many(seed: int, ending: Ending) -> None:
+    """With too many subjects for all orders: those found by moving subjects are as good."""
+    sample = draw_sample(seed, subjects=11, queries=6, tuples=200)
+    costs = VisitCosts(tuple(np.random.default_rng(seed).uniform(0.2, 5.0, 11).tolist()))
+    found = find_sequence(make_strategy("adaptive", sample.ascs, costs=costs, ending=ending), sample)
+    best = best_order(sample, costs=costs.visit, ending=ending)
+    assert WORTH * expected_time(sample, found, costs, ending) <= expected_time(sample, best, costs, ending)
+
+
+@pytest.mark.parametrize("ending", ["dropped", "completed"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_moved_subjects(seed: int, ending: Ending) -> None:
+    """No subject of what is found has a cheaper place, and the cost is that of the way."""
+    sample = draw_sample(seed, subjects=6, queries=5, tuples=100)
+    met, costs = Met(sample), np.random.default_rng(seed).uniform(0.5, 3.0, 6)
+
+    def cost(order: tuple[int, ...]) -> float:
+        ways = met.ways(Sequence(order), costs, ending=ending)
+        return float(ways.spent[met.ending_rows(ending)].sum())
+
+    order, claimed = met.descend(tuple(range(6)), costs, ending)
+    assert claimed == pytest.approx(cost(order))
+    for subject in order:
+        others = [other for other in order if other != subject]
+        moved = [(*others[:place], subject, *others[place:]) for place in range(6)]
+        assert min(map(cost, moved)) >= claimed - 1e-9
 
 
 def test_adaptive_with_many_subjects() -> None:
@@ -199,7 +260,7 @@ def test_exact_has_a_limit() -> None:
 
 def test_survivors_of_sets() -> None:
     sample = draw_sample(6, subjects=4, queries=70, tuples=50)
-    left = survivors_of_sets(sample)
+    left = survivors(Met(sample))
     for subjects in range(16):
         members = [i for i in range(4) if subjects >> i & 1]
         assert left[subjects] == int(sample.after(members).any(axis=1).sum())
