@@ -14,12 +14,29 @@ from typing import Final
 from rich.console import Console
 
 from bench import compiling, record, report
+from bench.experiments.scale import QUICK, Scale
 from bench.measure import Setting
 from bench.record import Record
-from bench.suites import alerts, boolean, engine, equality, paper, patterns, registry, selective, sigma
+from bench.suites import (
+    alerts,
+    boolean,
+    engine,
+    equality,
+    order,
+    paper,
+    patterns,
+    registry,
+    selective,
+    sigma,
+)
 
 Suite = Callable[[Setting], Iterable[Record]]
 PAPERS: Final = ("asc-1", "asc-2", "cacq", "beyond")
+EXAMPLES: Final = """examples:
+  python -m bench figures                                        all, quick: under five minutes of one core
+  python -m bench figures --paper cacq beyond                    CACQ's, and those beyond the papers
+  python -m bench figures --figure asc-2-figure-6 --scale 1      one figure with the paper's sizes
+  python -m bench figures --paper asc-1 --out my-figures         CSV, JSON and pictures into another folder"""
 
 
 def _compiling(setting: Setting) -> list[Record]:
@@ -32,6 +49,7 @@ SUITES: Final[dict[str, Suite]] = {
     "boolean": boolean.run,
     "patterns": patterns.run,
     "selective": selective.run,
+    "order": order.run,
     "equality": equality.run,
     "sigma": sigma.run,
     "engine": engine.run,
@@ -75,17 +93,25 @@ def main(arguments: list[str] | None = None) -> int:
 def _figures(chosen: argparse.Namespace, console: Console) -> int:
     """A verdict "no" is a finding, not a failure."""
     from bench.experiments import figures
-    from bench.experiments.scale import Scale
 
     folder = chosen.out or figures.FOLDER
     try:
-        scale = Scale(chosen.scale)
+        modules = figures.chosen(chosen.paper or PAPERS, chosen.figure)
     except ValueError as error:
-        console.print(f"--scale: {error}", style="red")
+        console.print(f"--figure: {error}", style="red", highlight=False)
         return 2
-    figures.run(chosen.paper or PAPERS, scale, folder, console)
+    figures.run(modules, chosen.scale, folder, console)
     console.print(f"written to {folder}")
     return 0
+
+
+def _scale(text: str) -> Scale:
+    try:
+        return Scale(float(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text}: a number above 0 and at most 1, such as {QUICK:g} (quick) or 1 (the papers' sizes)"
+        ) from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -100,10 +126,27 @@ def _parser() -> argparse.ArgumentParser:
     spark.add_argument("--quick", action="store_true", help="few rows, up to 10,000 queries")
     spark.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
     shown = commands.add_parser("report", help="write the tables of the README")
-    figures = commands.add_parser("figures", help="run the experiments of the papers")
+    figures = commands.add_parser(
+        "figures",
+        help="run the experiments of the papers",
+        description="Runs the experiments of the papers and ours beyond them; prints whether each is as in the paper, and why.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     figures.add_argument("--paper", choices=PAPERS, action="extend", nargs="+", help="all if not given")
     figures.add_argument(
-        "--scale", type=float, default=0.02, help="share of the papers' sizes; 1 is all of them"
+        "--figure",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="only these, all if not given",
+    )
+    figures.add_argument(
+        "--scale",
+        type=_scale,
+        default=Scale(),
+        help=f"share of the papers' sizes: {QUICK:g}, a quick run, if not given; 1 is all of them",
     )
     figures.add_argument("--out", type=Path, help="the folder for CSV, JSON and pictures")
     for command in (run, spark, shown):

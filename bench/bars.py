@@ -39,8 +39,20 @@ class Bar:
         return f"{sign} {self.ours:,g}"
 
 
-LESS_IS_BETTER: Final = ("start", "bytes", "seconds", "p99")
+LESS_IS_BETTER: Final = ("start", "bytes", "seconds", "p99", "monitor")
 WAYS: Final = SPARK_PEERS[1:]
+ADAPTING: Final = (
+    "paper",
+    "paper nulls",
+    "alerts",
+    "boolean",
+    "boolean selective",
+    "patterns",
+    "selective",
+    "selective drifting",
+    "equality",
+    "sigma",
+)
 BARS: Final = (
     Bar("paper", "marginal", "polars", ratio=6, at_least=100, at_most=999),
     Bar("paper", "marginal", "polars", ratio=12, at_least=1_000, at_most=10_000),
@@ -66,6 +78,12 @@ BARS: Final = (
     Bar("patterns", "call", "polars", ratio=250, at_least=2_000),
     Bar("selective", "marginal", "polars", ratio=20, at_least=1_000),
     Bar("selective drifting", "marginal", "polars", ratio=20, at_least=1_000),
+    # the default order: against a bad one, against none that adapts, and against the best that can be forced
+    Bar("selective", "adaptive", "worst order", ratio=1.5),
+    Bar("selective drifting", "adaptive", "order of phase 1", ratio=2),
+    Bar("selective drifting", "adaptive", "filter of phase 1", ratio=2),
+    *(Bar(workload, "adaptive", "", ratio=1 / 1.1) for workload in ADAPTING),
+    *(Bar(workload, "monitor", "", ours=0.03) for workload in ADAPTING),
     Bar("equality", "call", "", ratio=4, at_least=100_000),
     Bar("equality dictionary", "call", "", ratio=15, at_least=100_000),
     Bar("sigma", "call", "duckdb", ratio=100, at_least=3_000),

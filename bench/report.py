@@ -64,8 +64,9 @@ def show(records: list[Record], console: Console, *, quick: bool = False) -> Non
         table.add_row(*cells(record), style="red" if bad else None)
     console.print(table)
     console.print(
-        "rates are rows a second (single: calls), start and p99 are seconds, bytes are per query; "
-        "marginal: per added row of a large batch; !: bar not reached"
+        "rates are rows a second (single: calls), start and p99 are seconds, bytes are per query, monitor is a share "
+        "of the time; marginal: per added row of a large batch; adaptive: the default order against a choice that is "
+        "forced; !: bar not reached"
         + (" (a quick run: bars are meant for batches of full size)" if quick else ""),
         style="dim",
     )

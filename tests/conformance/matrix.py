@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline import Compiler, reference
-from eddyline.config import IndexSettings, OrderSettings
+from eddyline.config import Executor, IndexSettings, OrderSettings
 from eddyline.errors import QueryError
 from eddyline.index.asc import is_conjunction
 from eddyline.index.sliced import build_sliced
@@ -23,10 +23,10 @@ from eddyline.testing.rows import EVERYTHING, nasty_rows
 from eddyline.testing.text import statement_text
 
 
-def ordered(**settings: Any) -> IndexSettings:
+def ordered(executor: Executor = "rowwise", **settings: Any) -> IndexSettings:
     """Row by row, thought over all the time: every tuple is looked at, and periods are short."""
     order = OrderSettings(period=5, check_every=20, threshold=0, sample_rate=1, monitor_share=1, **settings)
-    return IndexSettings(executor="rowwise", order=order)
+    return IndexSettings(executor=executor, order=order)
 
 
 BLOCK = 250
@@ -41,6 +41,7 @@ CONFIGURATIONS = {
     "rowwise": IndexSettings(executor="rowwise"),
     "auto, no row-wise form": IndexSettings(rowwise_bytes=0),
     "auto in segments": IndexSettings(segment_size=17),
+    "auto, order thought over": ordered("auto"),
     "sliced in segments": IndexSettings(executor="sliced", segment_size=40),
     "keyed in segments": IndexSettings(executor="keyed", segment_size=7),
     "rowwise in segments": IndexSettings(executor="rowwise", segment_size=13),

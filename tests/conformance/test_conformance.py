@@ -11,6 +11,9 @@ import pyarrow as pa
 import pytest
 
 from eddyline import reference
+from eddyline.execute.choice import Way
+from eddyline.execute.segment import WAYS
+from eddyline.model.matches import Matches
 from eddyline.queryset import QuerySet
 from eddyline.testing.rows import EVERYTHING
 from tests.conformance.matrix import CONFIGURATIONS, ROWS, binds, block, built, check, conjunctions, judged
@@ -20,6 +23,7 @@ SOME = 50
 SERVED_ROW_BY_ROW = {
     "auto",
     "auto in segments",
+    "auto, order thought over",
     *(name for name, settings in CONFIGURATIONS.items() if settings.executor == "rowwise"),
 }
 
@@ -66,6 +70,31 @@ def test_batch_sizes(source, configuration: str) -> None:
         assert np.array_equal(np.column_stack([row, number]), wanted), f"{rows} rows in threads"
         counts = queryset.count(repeated, threads=2)
         assert list(counts.values()) == np.bincount(wanted[:, 1], minlength=len(queries)).tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("way", WAYS)
+def test_ways_of_large_batches(way: Way, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row by row, sliced, or sliced behind a filter: what the default chooses from changes no match."""
+    monkeypatch.setattr(
+        "eddyline.execute.choice.Choice.pick",
+        lambda choice, *_: (way if way in choice.ways else "sliced", True),
+    )
+    queries, batch, expected = conjunctions(number)
+    queryset = built(queries, "auto")
+    repeated = pa.concat_batches([batch] * 12)
+    for _ in range(3):  # perhaps in another order
+        row, found = queryset.match(repeated).pair_arrays()
+        wanted = np.sort(np.concatenate([encoded(expected) + (i * ROWS << 32) for i in range(12)]))
+        assert np.array_equal(row.astype(np.int64) << 32 | found, wanted)
+        assert queryset.count(repeated) == {id: 12 * count for id, count in expected.counts().items()}
+    assert all(executor.choice is not None for executor in queryset.segments)
+
+
+def encoded(matches: Matches) -> np.ndarray:
+    row, number = matches.pair_arrays()
+    return row.astype(np.int64) << 32 | number
 
 
 @pytest.mark.slow

@@ -1,165 +1,247 @@
-"""Which of two executors a batch goes to: row by row, or sliced with its pre-filter, by what each took before.
+"""Which way a batch goes: row by row, sliced, or sliced behind a filter of the first subjects, by what each took before.
 
-Which is quicker depends on the data, on the order of the subjects and on the rows of a batch (`selective` with 1,000
-queries: row by row takes a fifth of the time at 512 rows, three quarters at 100,000; `paper` the half and twice as much).
-So times are kept for each size of batches, and the executor that is not in use is tried now and then, as far as a small
-share of the time pays for it.
+Which is the quickest depends on the data, on the order of the subjects and on the rows of a batch (`selective` with 1,000
+queries: row by row takes a quarter of the time at 512 rows, three quarters at 100,000; `paper` the half and twice as
+much). So times are kept for each size of batches, and the ways that are not in use are tried now and then, as far as a
+small share of the time pays for it.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
+Way = Literal["sliced", "filtered", "row by row"]
 WARM: Final = 0.25  # seconds of matching before anything is tried: the first time, kernels have to be loaded
-SHARE: Final = 0.01  # of the time may be lost by trying
-WORST: Final = 6.0  # times as long as the other may be what an executor takes that was never tried
-BETTER: Final = 0.93  # part of the time in use below which the other is taken
-CHANGED: Final = 1.5  # times as long as when the two were compared makes one ask again
-TIMED: Final = 4  # of so many batches one is timed: reading the clock may take microseconds
+SHARE: Final = 0.005  # of the time may be lost by trying,
+CREDIT: Final = 0.02  # and so many seconds by trying what was never tried, so that all ways are known soon
+WORST: Final = 6.0  # times as long as the one in use may be what a way takes that was never tried
+BETTER: Final = 0.97  # part of the time in use below which another way is taken
+CHANGED: Final = 1.5  # times as long as when the ways were compared makes one ask again
+STARTLING: Final = 3.0  # the same for two batches in a row; one may have been disturbed
+TIMED: Final = 16  # of so many short batches one is timed: that takes ten microseconds
+LONG: Final = 0.0005  # seconds from which every batch is timed
+TRIES: Final = 2  # batches in a row that go another way: what it reads is not in cache for the first one
 FIRST_TRY: Final = 8  # batches until the next try, doubled with each that finds nothing
-LAST_TRY: Final = 512
+LAST_TRY: Final = 4_096
 
 
 @dataclass(slots=True)
 class Times:
-    """What tuples took in the last batches; the least of these tells, since other work only adds to it."""
+    """What tuples took in the last batches that went one way; the least of these tells, since other work only adds to it.
+
+    due: from which batch on the way is tried again, `interval` batches after it was last in vain.
+    """
 
     last: deque[float] = field(default_factory=lambda: deque(maxlen=3))
-    batches: int = 0
-    tuples: int = 0
-    seconds: float = 0.0
+    due: int = FIRST_TRY
+    interval: int = FIRST_TRY
+    tried: int = 0  # batches in a row
 
     @property
     def each(self) -> float | None:
         """Seconds for a tuple; None if nothing is known."""
         return min(self.last, default=None)
 
-    def add(self, rows: int, seconds: float) -> None:
-        """One batch more; the first one is not kept, since it had everything to load."""
-        if self.batches:
-            self.last.append(seconds / rows)
-        self.batches += 1
-        self.tuples += rows
-        self.seconds += seconds
+    def wait(self, now: int, interval: int) -> None:
+        """Try again after so many batches."""
+        self.due, self.interval, self.tried = now + interval, interval, 0
 
 
 @dataclass(slots=True)
 class Size:
-    """Batches of about the same number of rows: the times of both executors, and which one is in use."""
+    """Batches of about the same number of rows: the times of all ways, and which one is in use.
 
-    sliced: Times = field(default_factory=Times)
-    rowwise: Times = field(default_factory=Times)
-    by_row: bool = False
+    quiet: how many batches go that way before the next one is timed, which then stands for `stands` batches.
+    """
+
+    times: dict[Way, Times]
+    in_use: Way
     batches: int = 0
-    next_try: int = FIRST_TRY
-    interval: int = FIRST_TRY
-    compared: float | None = None  # what the one in use took when they were compared
+    quiet: int = 0
+    stands: int = 1
+    compared: float | None = None  # what the one in use took when the ways were compared
 
     @property
-    def is_suspicious(self) -> bool:
-        """Whether the last batch took so much longer that the next ones are to be timed as well."""
-        last = self.times(self.by_row).last
-        return self.compared is not None and bool(last) and last[-1] > CHANGED * self.compared
-
-    def times(self, by_row: bool) -> Times:
-        """Those of one executor."""
-        return self.rowwise if by_row else self.sliced
+    def others(self) -> list[Times]:
+        """The ways that are not in use."""
+        return [times for way, times in self.times.items() if way != self.in_use]
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """How batches of up to `rows` rows are evaluated, and the nanoseconds that a tuple takes in either way, if known."""
+    """How batches of up to `rows` rows are evaluated, and the nanoseconds that a tuple takes in each way, where known."""
 
     rows: int
-    by_row: bool
+    way: Way
     batches: int
-    sliced: float | None
-    rowwise: float | None
+    nanoseconds: dict[Way, float]
 
     def __str__(self) -> str:
-        way = "row by row" if self.by_row else "sliced"
-        known = [("row by row", self.rowwise), ("sliced", self.sliced)]
-        times = [f"{name} {each:.0f} ns a tuple" for name, each in known if each is not None]
-        return f"batches of up to {self.rows} rows {way} ({', '.join(times) or 'not timed yet'})"
+        times = [f"{name} {each:.0f} ns a tuple" for name, each in self.nanoseconds.items()]
+        return f"batches of up to {self.rows} rows {self.way} ({', '.join(times) or 'not timed yet'})"
 
 
 class Choice:
-    """Chooses for each batch; safe for threads."""
+    """Chooses for each batch; safe for threads. Of the ways given the first is in use until another is quicker.
 
-    def __init__(self) -> None:
+    before: the choice of a set that this one takes the place of; what was in use there is where this one begins.
+    """
+
+    def __init__(self, ways: Sequence[Way] = ("sliced", "row by row"), before: Choice | None = None) -> None:
+        self.ways = tuple(ways)
         self._sizes: dict[tuple[str, int], Size] = {}
-        self._seconds = self._allowed = 0.0
+        self._seconds, self._allowed, self._credit = 0.0, 0.0, CREDIT
+        self._loaded: set[Way] = set()  # ways whose kernels are loaded
         self._lock = threading.Lock()
+        if before is not None:
+            self._seconds, self._credit = before._seconds, before._credit
+            self._loaded |= before._loaded
+            for (task, bits), size in before._known_sizes():
+                self._sizes[task, bits] = self._begun(size.in_use)
+
+    @property
+    def seconds(self) -> float:
+        """What all batches took so far."""
+        return self._seconds
 
     @property
     def is_warm(self) -> bool:
         """Whether there was enough matching for it to matter."""
         return self._seconds >= WARM
 
-    def pick(self, task: str, rows: int) -> tuple[bool, bool]:
-        """Whether a batch is evaluated row by row, and whether its time is to be noted.
+    def pick(self, task: str, rows: int) -> tuple[Way, bool]:
+        """Which way a batch goes, and whether its time is to be noted.
 
         A task is what is made of the matches, which is part of the time.
         """
+        size = self._sizes.get((task, rows.bit_length()))
+        if size is not None and size.quiet > 0:
+            size.quiet -= 1
+            return size.in_use, False
         with self._lock:
-            size = self._size(task, rows)
-            size.batches += 1
-            times = size.times(size.by_row)
-            known = times.each
-            timed = len(times.last) < 3 or size.batches % TIMED == 0 or size.is_suspicious
-            if not self.is_warm or known is None or size.batches < size.next_try:
-                return size.by_row, timed
-            other = size.times(not size.by_row).each
-            lost = rows * ((WORST * known if other is None else other) - known)
-            return (size.by_row, timed) if lost > self._allowed else (not size.by_row, True)
+            return self._pick(self._size(task, rows), rows), True
 
-    def note(self, task: str, rows: int, by_row: bool, seconds: float) -> None:
-        """Take note of what a batch took."""
+    def note(self, task: str, rows: int, way: Way, seconds: float) -> int:
+        """Take note of what a batch took; gives for how many batches it stands."""
         with self._lock:
             size = self._size(task, rows)
-            times = size.times(by_row)
-            if by_row != size.by_row:
-                times.last.clear()  # from long ago
-            times.add(rows, seconds)
-            weight = TIMED if by_row == size.by_row and size.batches % TIMED == 0 else 1
-            self._seconds += weight * seconds
-            self._allowed += SHARE * weight * seconds
-            if by_row == size.by_row:
-                self._ask_again_if_changed(size)
-            elif times.each is not None:
-                self._compare(size, rows * times.last[-1], rows)
+            stood = size.stands
+            if way == size.in_use:
+                self._note_usual(size, rows, seconds)
+                return stood
+            self._note_try(size, way, rows, seconds)
+            return 1
+
+    def ask_again(self) -> None:
+        """Something has changed that may make another way the quickest, such as the order of the subjects."""
+        with self._lock:
+            for size in self._sizes.values():
+                _ask_again(size)
 
     def chosen(self) -> Iterator[Chosen]:
         """What is in use, by size."""
-        for (_, bits), size in sorted(self._sizes.items()):
-            sliced, rowwise = (None if t.each is None else 1e9 * t.each for t in (size.sliced, size.rowwise))
-            yield Chosen((1 << bits) - 1, size.by_row, size.batches, sliced, rowwise)
+        for (_, bits), size in self._known_sizes():
+            known = {way: 1e9 * times.each for way, times in size.times.items() if times.each is not None}
+            yield Chosen((1 << bits) - 1, size.in_use, size.batches, known)
 
     def _size(self, task: str, rows: int) -> Size:
         key = task, rows.bit_length()
         found = self._sizes.get(key)
         if found is None:
-            found = self._sizes[key] = Size()
+            found = self._sizes[key] = self._begun(self.ways[0])
         return found
 
-    def _compare(self, size: Size, seconds: float, rows: int) -> None:
-        """The executor that is not in use was tried."""
-        known, found = size.times(size.by_row).each, size.times(not size.by_row).each
-        assert known is not None and found is not None, "both were timed"
-        self._allowed -= max(0.0, seconds - rows * known)
-        if found < BETTER * known:
-            size.by_row, size.interval = not size.by_row, FIRST_TRY
-        else:
-            size.interval = min(2 * size.interval, LAST_TRY)
-        size.next_try = size.batches + size.interval
-        size.compared = min(known, found)
+    def _known_sizes(self) -> list[tuple[tuple[str, int], Size]]:
+        with self._lock:
+            return sorted(self._sizes.items())
 
-    def _ask_again_if_changed(self, size: Size) -> None:
-        each = size.times(size.by_row).each
-        if each is not None and size.compared is not None and each > CHANGED * size.compared:
-            size.compared, size.interval = each, FIRST_TRY
-            size.next_try = size.batches + 1
+    def _begun(self, way: Way) -> Size:
+        """A size of which nothing is timed yet."""
+        return Size({each: Times() for each in self.ways}, way if way in self.ways else self.ways[0])
+
+    def _pick(self, size: Size, rows: int) -> Way:
+        """The way in use, or another one if it is time to try it and to lose what that may cost."""
+        known = size.times[size.in_use].each
+        if known is None or not self.is_warm:
+            return size.in_use
+        for way, times in size.times.items():
+            if way == size.in_use or size.batches < times.due:
+                continue
+            if times.each is None:
+                is_cheap = rows * (WORST - 1) * known <= self._allowed + self._credit
+            else:
+                is_cheap = rows * (times.each - known) <= self._allowed
+            if is_cheap:
+                return way
+        return size.in_use
+
+    def _add(self, way: Way, times: Times, each: float) -> None:
+        """Keep a time; not the first one of a way, which had everything to load."""
+        if way in self._loaded:
+            times.last.append(each)
+        self._loaded.add(way)
+
+    def _pay(self, lost: float, is_new: bool) -> None:
+        """So many seconds were lost by a try."""
+        credit = min(lost, self._credit) if is_new else 0.0
+        self._credit -= credit
+        self._allowed -= lost - credit
+
+    def _note_usual(self, size: Size, rows: int, seconds: float) -> None:
+        """A batch went the way that is in use; short ones are left alone for a while if nothing is unusual."""
+        times = size.times[size.in_use]
+        self._add(size.in_use, times, seconds / rows)
+        size.batches += size.stands
+        self._seconds += size.stands * seconds
+        self._allowed += SHARE * size.stands * seconds
+        unusual = size.compared is not None and seconds > CHANGED * rows * size.compared
+        if unusual and _has_changed(times, size.compared or 0.0):
+            size.compared = times.each
+            _ask_again(size)
+        is_calm = seconds < LONG and len(times.last) == times.last.maxlen and not unusual
+        size.stands = TIMED if is_calm else 1
+        size.quiet = size.stands - 1
+
+    def _note_try(self, size: Size, way: Way, rows: int, seconds: float) -> None:
+        """A batch went another way: that is in use from now on if it is clearly quicker."""
+        times, known = size.times[way], size.times[size.in_use].each
+        size.batches += 1
+        is_new = times.each is None
+        if not times.tried:
+            times.last.clear()  # from long ago
+        self._add(way, times, seconds / rows)
+        if known is None:
+            return
+        self._pay(min(max(0.0, seconds - rows * known), WORST * rows * known), is_new)
+        if times.each is None:
+            return
+        times.tried += 1
+        size.compared = min(known, times.each)
+        if BETTER * known < times.each < STARTLING * known and times.tried < TRIES:
+            return
+        if times.each < BETTER * known:
+            size.in_use, times.tried = way, 0
+            for other in size.others:
+                other.wait(size.batches, FIRST_TRY)
+        else:
+            times.wait(size.batches, min(2 * times.interval, LAST_TRY))
+
+
+def _has_changed(times: Times, before: float) -> bool:
+    """Whether the last batches took so much longer than before that the older times tell nothing any more."""
+    newest = list(times.last)[-2:]
+    if len(newest) == 2 and min(newest) > STARTLING * before:
+        times.last.clear()
+        times.last.extend(newest)
+    return (times.each or 0.0) > CHANGED * before
+
+
+def _ask_again(size: Size) -> None:
+    """Try all other ways soon."""
+    size.quiet, size.stands = 0, 1
+    for other in size.others:
+        other.due, other.interval = size.batches, FIRST_TRY

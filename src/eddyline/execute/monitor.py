@@ -19,6 +19,7 @@ LEAST: Final = (
     128  # tuples of one look, if the batch has so many: with 20 subjects a look at one takes 600 us already
 )
 QUICK: Final = 0.25  # part of the monitor's time that is kept for quick answers to changes
+ROUTINE: Final = 0.2  # part of it in which one may look again although nothing has changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Monitor:
         self._columns = sorted({n for asc in rowwise.index.ascs for n in own_columns_of(asc.subject)})
         self._owed = 0.0  # tuples that the rate allows and that were not taken yet
         self._tuples = self._sampled = 0
-        self._inside = self._total = self._granted = 0.0
+        self._inside = self._total = 0.0
 
     @property
     def watched(self) -> Watched:
@@ -73,30 +74,36 @@ class Monitor:
 
     def affords(self, seconds: float = 0.0) -> bool:
         """Whether work of so many seconds keeps within the share of time."""
-        share = 1.0 if self._share == 1 else self._share * (1 - QUICK)
+        return self._keeps(seconds, 1 - QUICK)
+
+    def affords_routine(self, seconds: float = 0.0) -> bool:
+        """The same for work that most often finds nothing new, of which less is allowed."""
+        return self._keeps(seconds, ROUTINE)
+
+    def spares(self, seconds: float) -> bool:
+        """The same for a quick answer to a change, for which a part of the share is kept."""
+        return self._keeps(seconds, 1.0)
+
+    def _keeps(self, seconds: float, part: float) -> bool:
+        share = 1.0 if self._share == 1 else part * self._share
         return self._inside + seconds <= share * (self._total + seconds)
 
     def due(self, rows: int) -> bool:
-        """Whether tuples of a batch of so many are to be taken, and there is time for it."""
-        return self._owed >= min(rows, LEAST) and self.affords()
+        """Whether tuples of a batch of so many are to be taken."""
+        return self._owed >= min(rows, LEAST)
 
-    def look(self, evaluation: Evaluation, rows: int, most: int | None = None) -> Sample | None:
-        """The regions of some tuples of a batch that was matched; None if none is to be taken, or no time is left."""
-        if not self.due(rows):
-            return None
+    def look(self, evaluation: Evaluation, rows: int, most: int | None = None) -> Sample:
+        """The regions of some tuples of a batch that was matched: those that are due, at most so many."""
         count = min(int(self._owed), rows, rows if most is None else most)
         self._owed -= count
+        return self.sample(evaluation, rows, count)
+
+    def sample(self, evaluation: Evaluation, rows: int, count: int) -> Sample:
+        """The regions of so many tuples of a batch, whatever it takes."""
         self._sampled += count
         places = self.places(rows, count)
         some = evaluation.some(pa.array(places), self._columns) if count < rows else evaluation
         return Sample(self._rowwise.index.ascs, self._rowwise.regions(some, count))
-
-    def spares(self, seconds: float) -> bool:
-        """Whether the time since this was last granted leaves so many seconds for a quick answer to a change."""
-        if self._share * QUICK * (self._total - self._granted) < seconds:
-            return False
-        self._granted = self._total
-        return True
 
     def alive(self, evaluation: Evaluation, rows: int, subjects: tuple[int, ...]) -> npt.NDArray[np.float64]:
         """Which share of a few tuples of a batch is not dropped by each of some subjects alone."""

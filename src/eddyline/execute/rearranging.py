@@ -2,15 +2,14 @@
 
     measuring   -- period, period, ... strategy ready -->   in force   -- every lambda: changed by mu? -->   measuring
 
-`adaptive` begins with a short period and doubles it, so that it answers soon and settles later; it watches the visits,
-and looks again after a long while even if nothing has changed: another order may have become the better one. When visits
-change, `promote` is the quick answer, long before a whole order is found.
+`adaptive` begins with a short period and doubles it, so that it answers soon and settles later; it looks again after a
+long while even if nothing has changed: another order may have become the better one. When visits change, `promote` is the
+quick answer, long before a whole order is found, and a whole one if the data is again as it once was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from time import thread_time
 from typing import Final
 
@@ -19,8 +18,9 @@ import numpy as np
 from eddyline.config import OrderSettings
 from eddyline.errors import EddylineError
 from eddyline.model.asc import ASC
-from eddyline.model.sample import Sample
+from eddyline.model.sample import Sample, words_of
 from eddyline.model.sequence import Counters, Sequence
+from eddyline.order.adaptive import VisitCosts
 from eddyline.order.drift import Watch
 from eddyline.order.protocol import Strategy, make_strategy
 
@@ -30,30 +30,44 @@ LOOK_AGAIN: Final = (
     100  # checks after which `adaptive` looks again, changed or not; doubled when that finds nothing
 )
 SELDOM: Final = 1 << 16
+GUESSED: Final = 5e-9  # seconds of a first step for each tuple, word of its GRB and pair of subjects
 Affords = Callable[[float], bool]
+Clock = Callable[[], float]
 
 
 class Rearranging:
     """The sequence in force for a set of ASCs, and what is measured to find the next one.
 
-    `problem` says why the strategy gave up, if it did: the sequence in force then stays.
+    `problem` says why the strategy gave up, if it did: the sequence in force then stays. `costs` tells what visits take,
+    for `adaptive`; without it they are all alike.
     """
 
-    def __init__(self, ascs: tuple[ASC, ...], start: Sequence, settings: OrderSettings) -> None:
+    def __init__(
+        self,
+        ascs: tuple[ASC, ...],
+        start: Sequence,
+        settings: OrderSettings,
+        *,
+        costs: Callable[[], VisitCosts] | None = None,
+        clock: Clock = thread_time,
+    ) -> None:
         self.ascs, self.settings = ascs, settings
+        self._costs, self._clock = costs, clock
         self.sequence = start
         self.rearranged = 0
         self.problem: str | None = None
+        self.is_routine = False  # whether nothing has changed since the last time
         self.startled = False  # a change was noticed, and nothing has been done about it yet
         self._adaptive = settings.strategy == "adaptive"
-        self._watched = replace(settings, drift="visits") if self._adaptive else settings
-        self._watch = Watch(self._watched)
+        self._watch = Watch(settings)
         self._strategy: Strategy | None = None
         self._held: list[Sample] = []
         self._tuples = self._unseen = 0  # kept for the next step; passed since the last
         self._period = settings.period
         self._gap = LOOK_AGAIN
-        self._seconds = 0.0  # what a sampled tuple took in the last step
+        words = words_of(ascs[0].queries) if ascs else 0
+        self._seconds = GUESSED * words * len(ascs) ** 2  # of a sampled tuple in the last step
+        self._remembered: dict[int, Sequence] = {}  # what was found, by the subject that comes first
         self._start()
 
     @property
@@ -67,14 +81,14 @@ class Rearranging:
         return self.measuring and self._tuples < self._period
 
     @property
-    def drift(self) -> str:
-        """What is watched."""
-        return self._watched.drift
-
-    @property
     def most(self) -> int | None:
         """How many tuples are of use; None for any number: strategies of the papers take a period for every step."""
         return self._period - self._tuples if self._adaptive else None
+
+    @property
+    def step_seconds(self) -> float:
+        """What the next step will take."""
+        return self._seconds * self._period
 
     def add(self, sample: Sample) -> None:
         """Keep the tuples of a sample for the next steps."""
@@ -89,7 +103,7 @@ class Rearranging:
             return
         if self._watch.add_counters(counters, ones, self.ascs[0].queries):
             self.startled = True
-            self._watch = Watch(self._watched)
+            self._watch = Watch(self.settings)
             if not self.measuring:
                 self._start()
         else:
@@ -102,18 +116,19 @@ class Rearranging:
         if self._adaptive and long_ago and not (self.measuring or self.problem or len(self.ascs) < 2):
             self._gap = min(2 * self._gap, SELDOM)
             self._start()
+            self.is_routine = True
 
     def think(self, affords: Affords) -> None:
         """Show periods to the strategy, as long as there are any and time for it."""
         spent = 0.0
         while self._strategy is not None and self._tuples >= self._period:
-            if not affords(spent + self._seconds * self._period):
+            if not affords(spent + self.step_seconds):
                 return
             spent += self._step(self._strategy)
 
     def _step(self, strategy: Strategy) -> float:
         """One period; gives the seconds that it took."""
-        started = thread_time()
+        started = self._clock()
         sample = self._taken()
         try:
             strategy.observe(sample)
@@ -122,26 +137,32 @@ class Rearranging:
         else:
             if strategy.ready:
                 self._publish(strategy)
-        seconds = thread_time() - started
+        seconds = self._clock() - started
         self._seconds = seconds / sample.tuples
         return seconds
 
     def promote(self, subject: int) -> None:
-        """Put a subject first, and measure from there on."""
+        """Put a subject first: in the order that was found when it last was, or in front of the others, and measure on."""
         others = [number for number in self.sequence.subjects if number != subject]
-        self.sequence = Sequence((subject, *others))
+        known = self._remembered.get(subject)
+        self.sequence = known or Sequence((subject, *others))
         self.rearranged += 1
-        self._watch = Watch(self._watched)
-        self._start()
+        self._watch = Watch(self.settings)
+        if known is None or self.measuring:
+            self._start()
 
     def _start(self) -> None:
         """Measure anew, from the sequence in force on."""
         settings = self.settings
         self._strategy = None
+        self.is_routine = False
         self._period = min(FIRST_PERIOD, settings.period) if self._adaptive else settings.period
         self._tuples = self._unseen = 0
         self._held.clear()
-        strategy = make_strategy(settings.strategy, self.ascs, settings=settings, start=self.sequence)
+        costs = self._costs() if self._costs is not None else None
+        strategy = make_strategy(
+            settings.strategy, self.ascs, settings=settings, start=self.sequence, costs=costs
+        )
         if strategy.ready:
             self._period = settings.period
             self._publish(strategy)
@@ -159,11 +180,13 @@ class Rearranging:
 
     def _publish(self, strategy: Strategy) -> None:
         found = strategy.propose()
+        if found.subjects:
+            self._remembered[found.subjects[0]] = found
         if found != self.sequence:
             self.sequence = found
             self.rearranged += 1
             self._gap = LOOK_AGAIN
-        self._watch = Watch(self._watched)
+        self._watch = Watch(self.settings)
         last = min(LAST_PERIOD, self.settings.period)
         if self._adaptive and self._period < last:
             self._period = min(2 * self._period, last)

@@ -22,11 +22,18 @@ Order = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MacroRoute:
-    """An order of subjects: the first region of each, and how many of them a tuple visits before it can be dropped."""
+    """An order of subjects: the first region of each, and how many of them a tuple visits before it can be dropped.
+
+    drops: whether there are more to visit for those that are not.
+    """
 
     sequence: Sequence
     starts: Rows
     cover: int
+
+    @property
+    def drops(self) -> bool:
+        return 0 < self.cover < len(self.order)
 
     @property
     def order(self) -> Order:

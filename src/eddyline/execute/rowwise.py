@@ -7,6 +7,7 @@ long as each further subject at least halves them, the next one is located for t
 from __future__ import annotations
 
 from bisect import bisect_left
+from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow as pa
 from eddyline.execute.lineages import Lineages, Rows, Visit
 from eddyline.execute.locate import Locator, locator
 from eddyline.execute.routes import HybridRoute, MacroRoute, Order, Route, route_of
+from eddyline.execute.visit_times import MEASURED_ROWS, VisitTimes
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import AscIndex
 from eddyline.kernels import rowwise as kernels
@@ -24,7 +26,7 @@ from eddyline.model.sequence import Counters, Sequence
 
 Ids = npt.NDArray[np.unsignedinteger[Any]]
 KEEP_MOST: Final = kernels.CHUNK // 2  # of the first chunk; if more survive, compacting does not pay
-TAKE_FROM: Final = 16_384  # in smaller batches locating all rows costs less than taking some of them out
+TAKE_FROM: Final = 6_144  # in smaller batches locating all rows costs less than taking some of them out
 TAKE_TEXT_FROM: Final = 1_024  # the same for values that are not numbers
 PIECE_WORDS: Final = 1 << 27  # GRBs of at most 1 GiB are written before those of dropped tuples are let go
 
@@ -41,6 +43,7 @@ class Rowwise:
         self._table = index.table.reshape(-1)
         self._words = index.table.shape[0] * index.table.shape[2]
         self._last = route_of(index, self.sequence)
+        self.times = VisitTimes(index)
 
     def match(
         self, evaluation: Evaluation, rows: int, *, sequence: Sequence | None = None, immediate: bool = True
@@ -59,9 +62,20 @@ class Rowwise:
             return self._unvisited(rows)
         if isinstance(route, HybridRoute):
             return self._follow(evaluation, rows, route, immediate)
-        return self._visit(evaluation, rows, route, immediate)
+        found = self._visit(evaluation, rows, route, immediate)
+        assert found is not None, "only attempts are given up"
+        return found
 
-    def _visit(self, evaluation: Evaluation, rows: int, route: MacroRoute, immediate: bool) -> Lineages:
+    def attempt(self, evaluation: Evaluation, rows: int, sequence: Sequence) -> Lineages | None:
+        """As `match`; None as soon as the first rows show that the subjects at the front do not drop the half of them."""
+        route = self._route(sequence)
+        if isinstance(route, HybridRoute) or not route.drops:
+            return self.match(evaluation, rows, sequence=sequence)
+        return self._visit(evaluation, rows, route, True, gives_up=True)
+
+    def _visit(
+        self, evaluation: Evaluation, rows: int, route: MacroRoute, immediate: bool, *, gives_up: bool = False
+    ) -> Lineages | None:
         """Along a macro-sequence, which is located as far as tuples get."""
         tally = np.zeros(len(route.order), np.int64)
         done = route.cover if immediate else len(route.order)
@@ -70,12 +84,16 @@ class Rowwise:
         kept: Rows | None = None
         while done < len(route.order):
             places = self._survivors(route.starts[:done], ids, tally)
+            if places is None and kept is None and gives_up:
+                return None
             if places is None:
                 break
             kept = places if kept is None else kept[places]
             if not len(kept):
                 return self._result(kept, np.empty((0, self._words), np.uint64), rows, tally, immediate)
-            ids = np.concatenate([ids[:done, places], np.empty((len(ids) - done, len(places)), self._width)])
+            narrowed = np.empty((len(ids), len(places)), self._width)  # by rows, as kernels want it
+            np.take(ids[:done], places, axis=1, out=narrowed[:done])
+            ids = narrowed
             self._locate(evaluation, route.order[done : done + 1], ids[done:], kept)
             done += 1
         self._locate(evaluation, route.order[done:], ids[done:], kept)
@@ -112,6 +130,15 @@ class Rowwise:
         kept = self._survivors(self.index.starts[list(subjects)], ids, tally, most=rows)
         assert kept is not None
         return kept
+
+    def few_left(self, evaluation: Evaluation, rows: int, sequence: Sequence) -> Rows | None:
+        """Rows that the first subjects of a sequence do not drop, if these are at most the half of all."""
+        route = self._route(sequence)
+        if isinstance(route, HybridRoute) or not route.drops:
+            return None
+        ids = np.empty((route.cover, rows), self._width)
+        self._locate(evaluation, route.order[: route.cover], ids, None)
+        return self._survivors(route.starts[: route.cover], ids, np.zeros(route.cover, np.int64))
 
     def trace(
         self, evaluation: Evaluation, row: int, *, sequence: Sequence | None = None
@@ -155,20 +182,25 @@ class Rowwise:
 
     def _locate(self, evaluation: Evaluation, order: Order, ids: Ids, kept: Rows | None) -> None:
         """Region ids of all or the given rows, one row of `ids` a subject."""
-        chosen = None
         for place, number in enumerate(order):
             cutting = self.index.cuttings[number]
             values = evaluation.values(cutting.subject)
             take_from = TAKE_TEXT_FROM if isinstance(cutting.constants, tuple) else TAKE_FROM
             if kept is None:
-                self._locators[number].locate(values, ids[place])
+                self._locate_all(number, values, ids[place])
             elif len(values) < take_from:
                 everywhere = np.empty(len(values), self._width)
                 self._locators[number].locate(values, everywhere)
                 ids[place] = everywhere[kept]
             else:
-                chosen = pa.array(kept) if chosen is None else chosen
-                self._locators[number].locate(values.take(chosen), ids[place])
+                self._locators[number].locate(_taken(values, kept), ids[place])
+
+    def _locate_all(self, number: int, values: pa.Array, ids: Ids) -> None:
+        """All rows, timed if they are many."""
+        started = perf_counter()
+        self._locators[number].locate(values, ids)
+        if len(values) >= MEASURED_ROWS:
+            self.times.located(number, len(values), perf_counter() - started)
 
     def _survivors(self, starts: Rows, ids: Ids, tally: Rows, most: int = KEEP_MOST) -> Rows | None:
         """Rows whose GRB is not zero; None if they are so many that it is not worth knowing."""
@@ -197,10 +229,13 @@ class Rowwise:
         """Places of the tuples that are left in the end, and their GRBs."""
         rows = ids.shape[1]
         step = max(kernels.CHUNK, PIECE_WORDS // self._words)
+        before, started = tally.copy(), perf_counter()
         pieces = [
             self._run_piece(route, ids, first, min(first + step, rows), immediate, tally)
             for first in range(0, max(rows, 1), step)
         ]
+        if rows >= MEASURED_ROWS and immediate:
+            self.times.visited(rows, tally - before, perf_counter() - started)
         if len(pieces) == 1:
             return pieces[0]
         return np.concatenate([kept for kept, _ in pieces]), np.concatenate([grb for _, grb in pieces])
@@ -242,3 +277,11 @@ class Rowwise:
         visited = sum([rows, *survivors[:-1]]) if immediate else rows * len(survivors)
         counters = Counters(rows, visited, rows - left, tuple(survivors))
         return Lineages(row, grb, self.index.numbers, counters)
+
+
+def _taken(values: pa.Array, rows: Rows) -> pa.Array:
+    """Some of the values; plain numbers in the half of the time that Arrow takes for a few rows."""
+    kind = values.type
+    if values.null_count or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return values.take(pa.array(rows))
+    return pa.Array.from_buffers(kind, len(rows), [None, pa.py_buffer(values.to_numpy()[rows])])

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from time import thread_time
+from typing import Final
 
 from eddyline.config import FIXED_ORDER, OrderSettings
-from eddyline.execute.choice import Choice
+from eddyline.execute.choice import Choice, Way
 from eddyline.execute.keyed import Keyed
 from eddyline.execute.ordered import Ordered, OrderReport
 from eddyline.execute.parts import MaskPart, PairPart
@@ -18,14 +19,17 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import with_candidates
 from eddyline.index.segment import Segment
 from eddyline.kernels.sorting import add_numbers
+from eddyline.model.asc import covered
 from eddyline.model.matches import Part
 from eddyline.order.carry_over import carry_over
+
+WAYS: Final[tuple[Way, ...]] = ("sliced", "row by row", "filtered")
 
 
 class SegmentExecutor:
     """Evaluates all queries of a segment; each executor is made when it is first wanted.
 
-    `before` are executors of segments that this one takes the place of: their order is kept as far as it still fits.
+    `before` are executors of segments that this one takes the place of: their order and choice are kept as far as they still fit.
     `places` are folders in which the segment is saved, and its name in each.
     """
 
@@ -37,8 +41,10 @@ class SegmentExecutor:
     ) -> None:
         self.segment = segment
         self.order = order
-        self._before = _most_seen(before) if segment.rowwise is not None else None
+        replaced = list(before) if segment.rowwise is not None else []
+        self._before, self._choice_before = _most_seen(replaced), _most_used(replaced)
         self.places: dict[str, str] = {}
+        self._rearranged = 0  # orders of the past when the choice was last told
 
     @cached_property
     def sliced(self) -> Sliced:
@@ -72,7 +78,13 @@ class SegmentExecutor:
         """Who chooses for batches that are not small; None where there is nothing to choose from."""
         index = self.segment.rowwise
         wanted = index is not None and index.most_rows is not None and self.order.strategy == "adaptive"
-        return Choice() if wanted else None
+        return Choice(WAYS if self._drops else WAYS[:2], self._choice_before) if wanted else None
+
+    @property
+    def _drops(self) -> bool:
+        """Whether tuples can be dropped before they have visited all subjects, so that a filter may leave some out."""
+        ascs = self.rowwise[0].index.ascs
+        return any(covered([asc for asc in ascs if asc is not left_out]) for left_out in ascs)
 
     def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> list[Part]:
         """The matches of a batch, one part for each executor that has queries."""
@@ -80,11 +92,11 @@ class SegmentExecutor:
         if choice is None:
             parts = self._match(evaluation, rows, self._is_small(rows), threads)
         else:
-            by_row, timed = choice.pick("match", rows)
+            way, timed = choice.pick("match", rows)
             started = thread_time() if timed else 0.0
-            parts = self._match(evaluation, rows, by_row, threads)
+            parts = self._match_by(way, evaluation, rows)
             if timed:
-                self._note(choice, "match", evaluation, rows, by_row, thread_time() - started)
+                self._note(choice, "match", way, evaluation, rows, thread_time() - started)
         if self.segment.keyed.tables:
             parts.append(PairPart(*self.keyed.match(evaluation, rows)))
         return parts
@@ -95,11 +107,11 @@ class SegmentExecutor:
         if choice is None:
             self._count(evaluation, rows, totals, self._is_small(rows), threads)
         else:
-            by_row, timed = choice.pick("count", rows)
+            way, timed = choice.pick("count", rows)
             started = thread_time() if timed else 0.0
-            self._count(evaluation, rows, totals, by_row, threads)
+            self._count_by(way, evaluation, rows, totals)
             if timed:
-                self._note(choice, "count", evaluation, rows, by_row, thread_time() - started)
+                self._note(choice, "count", way, evaluation, rows, thread_time() - started)
         if self.segment.keyed.tables:
             add_numbers(self.keyed.match(evaluation, rows)[1], totals)
 
@@ -129,6 +141,25 @@ class SegmentExecutor:
         if sliced.index.program.results:
             totals[sliced.index.numbers] += sliced.count(evaluation, rows, threads=threads)
 
+    def _match_by(self, way: Way, evaluation: Evaluation, rows: int) -> list[Part]:
+        """The same, in the way that was chosen."""
+        if way == "row by row":
+            found = self.ordered.attempt(evaluation, rows)
+            if found is not None:
+                return [found]
+        selected = self.ordered.few_left(evaluation, rows) if way == "filtered" else None
+        return [MaskPart(self.sliced.match(evaluation, rows, selected=selected))]
+
+    def _count_by(self, way: Way, evaluation: Evaluation, rows: int, totals: Counts) -> None:
+        if way == "row by row":
+            found = self.ordered.attempt(evaluation, rows)
+            if found is not None:
+                numbers, counts = found.counts()
+                totals[numbers] += counts
+                return
+        selected = self.ordered.few_left(evaluation, rows) if way == "filtered" else None
+        totals[self.sliced.index.numbers] += self.sliced.count(evaluation, rows, selected=selected)
+
     def _is_small(self, rows: int) -> bool:
         """Whether a batch of so many rows is evaluated row by row in any case."""
         index = self.segment.rowwise
@@ -139,15 +170,26 @@ class SegmentExecutor:
         return self.choice if threads == 1 and not self._is_small(rows) else None
 
     def _note(
-        self, choice: Choice, task: str, evaluation: Evaluation, rows: int, by_row: bool, seconds: float
+        self, choice: Choice, task: str, way: Way, evaluation: Evaluation, rows: int, seconds: float
     ) -> None:
         """Keep what a batch took; the order of the other way is thought over as well, or it would never look better."""
-        choice.note(task, rows, by_row, seconds)
-        if not by_row and choice.is_warm and self.ordered.wants:
-            self.ordered.look(evaluation, rows, seconds)
+        stood = choice.note(task, rows, way, seconds)
+        if not choice.is_warm:
+            return
+        if way != "row by row":
+            self.ordered.look(evaluation, rows, stood * rows, stood * seconds)
+        if self.ordered.rearranged != self._rearranged:
+            self._rearranged = self.ordered.rearranged
+            choice.ask_again()
 
 
 def _most_seen(executors: Iterable[SegmentExecutor]) -> Ordered | None:
     """The order of those that were used which saw the most tuples."""
     made: list[Ordered] = [e.__dict__["ordered"] for e in executors if "ordered" in e.__dict__]
     return max(made, key=lambda ordered: ordered.tuples, default=None)
+
+
+def _most_used(executors: Iterable[SegmentExecutor]) -> Choice | None:
+    """The choice of those that were used which took the most time."""
+    made: list[Choice | None] = [e.__dict__.get("choice") for e in executors]
+    return max([choice for choice in made if choice], key=lambda choice: choice.seconds, default=None)

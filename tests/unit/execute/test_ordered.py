@@ -85,13 +85,35 @@ def optimum(selective: str) -> float:
     monitor = Monitor(rowwise, OrderSettings(sample_rate=1, monitor_share=1))
     monitor.matched(ROWS, 1.0)
     sample = monitor.look(evaluation(tuples), ROWS)
-    assert sample is not None and sample.tuples == ROWS
+    assert sample.tuples == ROWS
     return measure(sample, best_order(sample), "visits")
 
 
 def evaluation(tuples: pa.RecordBatch) -> Evaluation:
     columns = dict(zip(tuples.schema.names, tuples.columns, strict=True))
     return Evaluation(columns, rows=tuples.num_rows, time_zone="UTC")
+
+
+def test_a_front_that_fails_is_replaced_within_the_batch() -> None:
+    queries = built(strategy="adaptive")
+    visits(queries, [batch("b", seed) for seed in range(12)])
+    assert report(queries).order.startswith("order: b -> ")
+    for selective in "abab":
+        assert visits(queries, [batch(selective, 50)])[0] < 1.2
+        assert report(queries).order.startswith(f"order: {selective} -> ")
+
+
+def test_an_attempt_is_given_up_where_no_subject_drops_tuples() -> None:
+    ordered = Ordered(rowwise(), OrderSettings(monitor_share=1))
+    selective, broad = batch("a", 1), batch("c", 2)
+    assert ordered.attempt(evaluation(selective), ROWS) is not None
+    assert [ordered.attempt(evaluation(broad), ROWS) is None for _ in range(4)] == [True, True, True, False]
+    assert len(ordered.match(evaluation(broad), ROWS).row)
+    assert ordered.few_left(evaluation(broad), ROWS) is None
+    few = ordered.few_left(evaluation(selective), ROWS)
+    assert few is not None and set(ordered.match(evaluation(selective), ROWS).row) <= set(few) < set(
+        range(ROWS)
+    )
 
 
 def test_a_smaller_threshold_returns_sooner() -> None:
@@ -118,7 +140,8 @@ def test_samples_keep_the_rate(rows: int, rate: float) -> None:
     batches = max(4, int(40 / (rate * rows)))
     for _ in range(batches):
         monitor.matched(rows, 0.001)
-        monitor.look(tuples, rows)
+        if monitor.due(rows):
+            monitor.look(tuples, rows)
     assert monitor.watched.sampled == pytest.approx(rate * rows * batches, abs=min(rows, LEAST))
 
 
@@ -130,19 +153,26 @@ def test_sampled_places_are_spread() -> None:
     assert len(set((drawn % 100).tolist())) > 80
 
 
-def test_the_monitor_keeps_within_its_share() -> None:
-    queries = built(strategy="adaptive", sample_rate=1.0, monitor_share=0.03, threshold=0)
-    tuples = batch("a", 1)
-    found = []
-    for _ in range(2):
-        for _ in range(250):
-            queries.match(tuples)
-        found.append(report(queries).watched)
-    first, last = found
-    assert first.sampled > 0 and last.sampled < last.tuples
-    assert last.inside - first.inside < 0.1 * (
-        last.total - first.total
-    )  # a look is more than its share at first
+class Ticks:
+    """A clock that goes on by a millisecond whenever somebody looks at it: a batch takes one, a look several."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 0.001
+        return self.now
+
+
+@pytest.mark.parametrize("share", [0.03, 0.2])
+def test_the_monitor_keeps_within_its_share(share: float) -> None:
+    settings = OrderSettings(sample_rate=1.0, monitor_share=share, period=200, check_every=2_000, threshold=0)
+    ordered, tuples = Ordered(rowwise(), settings, clock=Ticks()), evaluation(batch("a", 1))
+    for _ in range(2_000):
+        ordered.match(tuples, ROWS)
+    watched = ordered.report().watched
+    assert 0 < watched.sampled < watched.tuples
+    assert 0.4 * share < watched.share <= share
 
 
 def rowwise() -> Rowwise:
@@ -209,23 +239,6 @@ def test_nonsense_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(EddylineError) as error:
         OrderSettings(**settings)
     assert error.value.hint
-
-
-def test_large_batches_go_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With `auto` both executors are tried, whatever that costs here; the matches are the same."""
-    monkeypatch.setattr("eddyline.execute.choice.WARM", 0.0)
-    monkeypatch.setattr("eddyline.execute.choice.SHARE", 100.0)
-    texts = {str(i): f"SELECT * FROM s WHERE {where}" for i, where in enumerate(WHERES)}
-    queries = QuerySet.build(texts, streams=[STREAM], settings=IndexSettings(order=OrderSettings()))
-    plain = QuerySet.build(texts, streams=[STREAM], settings=IndexSettings(executor="sliced"))
-    for seed in range(40):
-        tuples = batch("ab"[seed % 2], seed, 200 if seed % 3 else 3_000)
-        assert queries.match(tuples).pairs() == plain.match(tuples).pairs()
-        assert queries.count(tuples) == plain.count(tuples)
-    (choice,) = [executor.choice for executor in queries.segments]
-    assert choice is not None
-    assert all(each.sliced and each.rowwise for each in choice.chosen() if each.batches > 12)
-    assert "rows row by row" in str(report(queries)) or "rows sliced" in str(report(queries))
 
 
 @pytest.mark.parametrize("strategy", ["macro", "hybrid"])

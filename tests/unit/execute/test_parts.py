@@ -33,6 +33,9 @@ def test_pairs_come_by_row_then_by_number(rows: int, results: int, share: float)
     pair_rows, pair_numbers = MaskPart(found).pairs()
     assert pair_rows.tolist() == row[order].tolist()
     assert pair_numbers.tolist() == number[order].tolist()
+    starts, listed = MaskPart(found).lists(rows)
+    assert starts.tolist() == np.searchsorted(row, np.arange(rows + 1)).tolist()
+    assert listed.tolist() == number[order].tolist()
 
 
 def test_row_numbers_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +67,11 @@ def test_rows_of_the_batch_where_only_some_were_looked_at() -> None:
     found, truth = masks(40, 5, 0.4, seed=3)
     selected = np.arange(40, dtype=np.int64) * 10
     some = Masks(found.rows, found.results, found.numbers, found.words, selected)
-    assert sorted(MaskPart(some).pairs()[0].tolist()) == sorted((np.nonzero(truth)[0] * 10).tolist())
+    rows, numbers = MaskPart(some).pairs()
+    assert sorted(rows.tolist()) == sorted((np.nonzero(truth)[0] * 10).tolist())
+    starts, listed = MaskPart(some).lists(395)
+    assert starts.tolist() == np.searchsorted(rows, np.arange(396)).tolist()
+    assert listed.tolist() == numbers.tolist()
 
 
 @pytest.mark.parametrize("most", [1, 3_000, 2**31 - 1])
