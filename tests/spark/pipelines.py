@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.dataset
@@ -19,6 +19,13 @@ from eddyline.runtime.spark.pipeline.settings import (
     SinkSettings,
     SourceSettings,
 )
+from eddyline.runtime.spark.versions import StateFolder, VersionLog
+from eddyline.spark import Pipeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from eddyline.runtime.spark.pipeline.running import RunningPipeline
 
 QUOTES = Stream(
     "quotes",
@@ -130,3 +137,18 @@ def with_sinks(settings: PipelineSettings, *sinks: SinkSettings) -> PipelineSett
     """Settings with more sinks; the first one stays the default."""
     first = replace(settings.sinks[0], default=True)
     return replace(settings, sinks=(first, *sinks))
+
+
+def run(settings: PipelineSettings, spark: SparkSession) -> RunningPipeline:
+    """Run a pipeline until everything is read."""
+    running = Pipeline(settings).start(spark)
+    try:
+        assert running.await_termination(120)
+    finally:
+        running.stop(now=True)
+    return running
+
+
+def log_of(settings: PipelineSettings) -> VersionLog:
+    """Which version served which batch."""
+    return VersionLog(StateFolder.find(settings.checkpoint).batches)

@@ -75,6 +75,8 @@ def test_schema_of_the_result(quotes: DataFrame, way: str) -> None:
     assert added(ids="number") == "query_numbers:array<int>"
     assert added(explode=True) == "query_id:string"
     assert added(explode=True, ids="number") == "query_number:int"
+    queries: Any = quotes.transform(match(QUERIES, _way=way)).schema[-1].dataType
+    assert not queries.containsNull
 
 
 def test_columns_that_no_query_reads_stay_in_spark(

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,55 +13,24 @@ import pyarrow.parquet as pq
 import pytest
 
 from eddyline.compile import Compiler
-from eddyline.delivery.retry import Patience
 from eddyline.errors import FileError, PipelineError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Put, Registry, Set, State
 from eddyline.runtime.spark.pipeline import batch as batches
-from eddyline.runtime.spark.pipeline import supervision
 from eddyline.runtime.spark.pipeline.settings import SinkSettings, SourceSettings
 from eddyline.runtime.spark.pipeline.sources import Source
 from eddyline.runtime.spark.sinks import Refused, RowsRefusedError
 from eddyline.runtime.spark.sinks.callback import CallbackSink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
 from eddyline.spark import Pipeline
-from tests.spark.pipelines import QUOTES, Place, quotes, with_sinks
+from tests.spark.pipelines import QUOTES, Place, log_of, quotes, run, with_sinks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from eddyline.runtime.spark.pipeline.running import RunningPipeline
-    from eddyline.runtime.spark.pipeline.settings import PipelineSettings
-
+pytestmark = pytest.mark.usefixtures("impatient")
 CHEAP = "SELECT id, price FROM quotes WHERE price < 2"
 ODD = "SELECT id FROM quotes WHERE symbol = 'b'"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    (tmp_path / "quotes").mkdir()
-    return Place(tmp_path)
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pauses before another attempt are for the world outside."""
-    short = Patience(attempts=3, first=0.01, longest=0.02)
-    monkeypatch.setattr(supervision, "PAUSES", short)
-    monkeypatch.setattr(batches, "PATIENCE", short)
-
-
-def run(settings: PipelineSettings, spark: SparkSession) -> RunningPipeline:
-    running = Pipeline(settings).start(spark)
-    try:
-        assert running.await_termination(120)
-    finally:
-        running.stop(now=True)
-    return running
-
-
-def log_of(settings: PipelineSettings) -> VersionLog:
-    return VersionLog(StateFolder.find(settings.checkpoint).batches)
 
 
 def test_files_in_results_out(spark: SparkSession, place: Place) -> None:
@@ -223,8 +191,8 @@ def test_crash_at_every_step(spark: SparkSession, place: Place, monkeypatch: pyt
 
         monkeypatch.setattr(owner, name, wrapped)
 
-    after(VersionLog, "pin", "before the pin", lambda log, source, batch, choose: batch, before=True)
-    after(VersionLog, "pin", "after the pin", lambda log, source, batch, choose: batch)
+    after(VersionLog, "pin", "before the pin", lambda log, source, batch, *rest: batch, before=True)
+    after(VersionLog, "pin", "after the pin", lambda log, source, batch, *rest: batch)
     after(batches, "matched", "after matching", lambda shop, facts, source, df, batch, pin: batch.batch_id)
     after(batches, "_patiently", "between sinks", lambda shop, name, rows, batch, lists: batch.batch_id)
     after(batches, "_deliver", "after delivery", lambda shop, facts, r, s, batch: batch.batch_id)
@@ -328,6 +296,8 @@ def test_functions_that_fail(spark: SparkSession, place: Place) -> None:
         "what nobody asks for any more is not computed"
     )
     assert running.reports()[1].problems == ()
+    assert running.reports()[0].failures == 6, "one for every row"
+    assert place.counters()["bad"] == {"failures": 6}
 
 
 def test_a_sink_that_fails_for_a_while(spark: SparkSession, place: Place) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,12 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from eddyline.runtime.spark.pipeline.settings import PipelineSettings
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    (tmp_path / "quotes").mkdir()
-    return Place(tmp_path)
 
 
 @pytest.fixture

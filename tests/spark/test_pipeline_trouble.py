@@ -15,49 +15,28 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eddyline.delivery.retry import Patience
 from eddyline.errors import EddylineError, FileError, RegistryError, SetupError
 from eddyline.runtime.spark.pipeline import batch as batches
-from eddyline.runtime.spark.pipeline import counting, supervision, workshop
+from eddyline.runtime.spark.pipeline import counting, workshop
 from eddyline.runtime.spark.pipeline.settings import SourceSettings
 from eddyline.runtime.spark.sinks.storage import LocalStorage
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, versions
 from eddyline.spark import Pipeline
-from tests.spark.pipelines import Place, quotes
+from tests.spark.pipelines import Place, quotes, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from eddyline.runtime.spark.pipeline.running import RunningPipeline
-    from eddyline.runtime.spark.pipeline.settings import PipelineSettings
-
+pytestmark = pytest.mark.usefixtures("impatient")
 ALL = {"all": "SELECT id FROM quotes"}
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    (tmp_path / "quotes").mkdir()
-    return Place(tmp_path)
-
-
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pauses before another attempt are for the world outside."""
-    short = Patience(attempts=3, first=0.01, longest=0.02)
-    monkeypatch.setattr(supervision, "PAUSES", short)
-    monkeypatch.setattr(batches, "PATIENCE", short)
+def asks_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be reached is given up and asked again within a test."""
     monkeypatch.setattr(workshop, "PATIENCE", 0.1)
     monkeypatch.setattr(counting, "AGAIN", 0.1)
     monkeypatch.setattr(versions, "AGAIN", 0.1)
-
-
-def run(settings: PipelineSettings, spark: SparkSession) -> RunningPipeline:
-    running = Pipeline(settings).start(spark)
-    try:
-        assert running.await_termination(120)
-    finally:
-        running.stop(now=True)
-    return running
 
 
 def until(holds: Callable[[], object]) -> None:

@@ -92,7 +92,9 @@ def test_run_and_look(spark: SparkSession, place: Place) -> None:
 
     (batch,) = document("pipeline", "batches", file)["batches"]["quotes"]
     assert (batch["batch_id"], batch["version"], batch["rows"], batch["matches"]) == (0, 1, 6, 4)
-    assert "quotes      0        1" in call("pipeline", "batches", file).output
+    assert [order["words"] for order in batch["orders"]] == ["price"]
+    shown = call("pipeline", "batches", file).output
+    assert "quotes      0        1" in shown and "price, sliced" in shown
     assert call("pipeline", "batches", file, "--source", "none").exit_code == 3
     status = document("pipeline", "status", file)
     assert status["running"] is None and status["sources"]["quotes"]["batch_id"] == 0

@@ -44,7 +44,7 @@ def batches(
         found = {name: [_as_json(one) for one in several] for name, several in served.items()}
         print_json({"pipeline": settings.name, "id": state.id, "batches": found})
         return
-    head = ("source", "batch", "version", "pinned", "rows", "matches", "dead letters", "seconds")
+    head = ("source", "batch", "version", "pinned", "rows", "matches", "dead letters", "seconds", "order")
     rows = [_row(one) for several in served.values() for one in several]
     Output().table(head, rows, right=(1, 2, 4, 5, 6, 7))
 
@@ -124,17 +124,20 @@ def _as_json(served: Served) -> dict[str, Any]:
         "version": pin.version,
         "pinned": pin.at.isoformat(),
         "nulled": list(pin.nulled),
+        "orders": [order.as_json() for order in pin.orders],
         "committed": None if served.committed is None else served.committed.isoformat(),
         **dict(served.account),
     }
 
 
 def _row(served: Served) -> tuple[str, ...]:
+    from eddyline.runtime.spark.versions.orders import in_words
+
     pin, account = served.pin, served.account
     counts = [f"{account[name]:,}" if name in account else "" for name in ("rows", "matches", "dropped_rows")]
     seconds = f"{account['seconds']:.2f}" if "seconds" in account else "not done"
     at = f"{pin.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
-    return (pin.source, str(pin.batch_id), str(pin.version), at, *counts, seconds)
+    return (pin.source, str(pin.batch_id), str(pin.version), at, *counts, seconds, in_words(pin.orders))
 
 
 def _words(served: Served) -> str:

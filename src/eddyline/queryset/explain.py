@@ -18,8 +18,8 @@ MOST_SUBJECTS: Final = 8  # of a sequence are named
 SLICED: Final = "its conditions are shared masks, joined by AND and OR for 512 tuples at once"
 
 
-def explain_set(queries: int, version: int, segments: Sequence[Segment]) -> str:
-    """The size of a compiled set: subjects, conditions, regions, steps, bytes."""
+def explain_set(queries: int, version: int, segments: Sequence[Segment], *, adapts: bool) -> str:
+    """The size of a compiled set: subjects, conditions, regions, steps, bytes; adapts: whether orders follow the data."""
     lines = [f"version {version}: {queries} queries in {len(segments)} segments"]
     for place, segment in enumerate(segments):
         sliced, keyed = segment.sliced, segment.keyed
@@ -27,7 +27,7 @@ def explain_set(queries: int, version: int, segments: Sequence[Segment]) -> str:
         if sliced.program.results:
             lines.append(f"  sliced: {_describe_sliced(sliced)}")
         if segment.rowwise is not None:
-            lines += [f"  {line}" for line in _describe_rowwise(segment.rowwise)]
+            lines += [f"  {line}" for line in _describe_rowwise(segment.rowwise, adapts)]
         if keyed.tables:
             lines.append(f"  keyed: {_describe_keyed(keyed)}")
             for table in keyed.tables:
@@ -60,7 +60,7 @@ def _key(index: KeyedIndex, table: KeyedTable) -> str:
     return " and ".join([render(index.keys[key].subject) for key in table.keys])
 
 
-def _describe_rowwise(index: RowwiseIndex) -> list[str]:
+def _describe_rowwise(index: RowwiseIndex, adapts: bool) -> list[str]:
     ascs, rest = index.ascs, index.rest.program.results
     limit = "" if index.most_rows is None else f" in batches of up to {index.most_rows} rows"
     regions = sum(asc.regions for asc in ascs.ascs)
@@ -68,10 +68,18 @@ def _describe_rowwise(index: RowwiseIndex) -> list[str]:
         f"row by row{limit}: {len(ascs.numbers)} queries, {len(ascs.ascs)} subjects, {regions} regions, "
         f"{ascs.bytes} bytes"
     )
-    lines = [head, f"  in the sequence {_sequence(index)}"]
+    lines = [head, f"  in the sequence {_sequence(index)}{_beginning(index, adapts)}"]
     if rest:
         lines.append(f"  and the others sliced: {_describe_sliced(index.rest)}")
     return lines
+
+
+def _beginning(index: RowwiseIndex, adapts: bool) -> str:
+    """What becomes of a sequence that follows the data."""
+    if not adapts:
+        return ""
+    more = "" if index.most_rows is None else "; larger batches come this way where it is quicker"
+    return f", to begin with: it follows the data{more} (see order_report)"
 
 
 def _sequence(index: RowwiseIndex) -> str:
@@ -83,7 +91,7 @@ def _sequence(index: RowwiseIndex) -> str:
     return " -> ".join(shown)
 
 
-def explain_query(query: NormalQuery, number: int, segments: Sequence[Segment]) -> str:
+def explain_query(query: NormalQuery, number: int, segments: Sequence[Segment], *, adapts: bool) -> str:
     """The normal form of a query, which executor serves it, and why."""
     lines = [query.sql, "normal form", explain_normal(query.predicate, render=render)]
     for segment in segments:
@@ -92,14 +100,14 @@ def explain_query(query: NormalQuery, number: int, segments: Sequence[Segment]) 
             return "\n".join(
                 [*lines, *(f"served by key: {_reason(segment.keyed, table)}" for table in tables)]
             )
-        served = _explain_unkeyed(number, segment)
+        served = _explain_unkeyed(number, segment, adapts)
         if served:
             return "\n".join([*lines, *served])
     lines.append("served by nothing: it is never true")
     return "\n".join(lines)
 
 
-def _explain_unkeyed(number: int, segment: Segment) -> list[str]:
+def _explain_unkeyed(number: int, segment: Segment, adapts: bool) -> list[str]:
     """Who serves a query that has no key: of these, an executor for small batches and one for the others."""
     index = segment.rowwise
     lines = []
@@ -112,7 +120,7 @@ def _explain_unkeyed(number: int, segment: Segment) -> list[str]:
         when = "" if index.most_rows is None else f" in batches of up to {index.most_rows} rows"
         lines.append(
             f"served row by row{when}: a tuple visits the subjects in the sequence {_sequence(index)}, those "
-            "first that leave the fewest queries possible, until none is left"
+            f"first that leave the fewest queries possible{_beginning(index, adapts)}"
         )
         if index.most_rows is not None:
             lines.append("  because a mask of 512 tuples costs the same for a few of them")

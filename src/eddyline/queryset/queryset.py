@@ -167,16 +167,14 @@ class QuerySet:
         return self._next(book, self._pending)
 
     def _next(self, book: Book, pending: Pending, problems: Sequence[QueryError] = ()) -> QuerySet:
-        return QuerySet(
-            self._compiler,
-            book,
-            self._segments,
-            pending,
-            problems,
-            self.version + 1,
-            self.settings,
-            self._pages,
-        )
+        compiled, version = (self._compiler, book, self._segments), self.version + 1
+        return QuerySet(*compiled, pending, problems, version, self.settings, self._pages)
+
+    def served_by(self, executors: Iterable[SegmentExecutor]) -> QuerySet:
+        """The same set, its segments evaluated by others."""
+        served = self._next(self._book, self._pending)
+        served._segments, served.version = tuple(executors), self.version
+        return served
 
     def match(
         self, batch: Any, *, stream: str | None = None, threads: int = 1, known: Known | None = None
@@ -272,10 +270,12 @@ class QuerySet:
     def explain(self, id: str | None = None) -> str:
         """How the set is compiled, or how one query is served."""
         segments = [executor.segment for executor in self._compiled()]
+        adapts = self.settings.order.strategy == "adaptive"
         if id is None:
-            return explain_set(len(self), self.version, segments)
+            return explain_set(len(self), self.version, segments, adapts=adapts)
         number = self.number(id)
-        return explain_query(self._compiler.compile(Query(id, self._book.text(number))), number, segments)
+        query = self._compiler.compile(Query(id, self._book.text(number)))
+        return explain_query(query, number, segments, adapts=adapts)
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""

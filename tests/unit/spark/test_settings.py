@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eddyline.errors import FileError
 from eddyline.runtime.spark.pipeline.secrets import Secret, revealed_all, scrubbed, secrets_in
-from eddyline.runtime.spark.pipeline.settings import PipelineSettings, read_settings
+from eddyline.runtime.spark.pipeline.settings import (
+    PipelineSettings,
+    SinkSettings,
+    SourceSettings,
+    read_settings,
+)
+from eddyline.spark import Pipeline
 
 COMPLETE = """
 [pipeline]
@@ -23,6 +30,7 @@ prometheus = 9108
 functions = ["my_udf"]
 quarantine = false
 retries = 2
+order = "fixed"
 
 [session]
 master = "local[2,4]"
@@ -93,9 +101,12 @@ def test_complete(folder: Path) -> None:
     settings = read(folder, COMPLETE)
     assert settings.registry == str(folder / "market.db")
     assert settings.checkpoint == str(folder / "state")
-    assert settings.dead_letters == str(folder / "state" / "dead-letters")
+    assert settings.dead_letter_folder == str(folder / "state" / "dead-letters")
+    moved = replace(settings, checkpoint=str(folder / "other"))
+    assert moved.dead_letter_folder == str(folder / "other" / "dead-letters")
     assert (settings.trigger, settings.time_zone, settings.retries) == ("10 seconds", "Europe/Vienna", 2)
     assert (settings.prometheus, settings.functions, settings.quarantine) == (9108, ("my_udf",), False)
+    assert settings.order == "fixed"
     assert settings.session.cores == 2
     assert settings.session.settings == {
         "spark.sql.shuffle.partitions": "2",
@@ -161,6 +172,7 @@ def test_addresses_stay_as_they_are(folder: Path) -> None:
         ('checkpoint = "s"', 'checkpoint = "s"\ntrigger = "often"', '"trigger" is "often"', "available now"),
         ('checkpoint = "s"', 'checkpoint = "s"\ntime_zone = "Wien"', "no time zone", "Europe/Vienna"),
         ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = 70000', "70000, and may be 0 to 65535", None),
+        ('checkpoint = "s"', 'checkpoint = "s"\norder = "best of all"', '"order"', "adaptive"),
         ('checkpoint = "s"', 'checkpoint = "s"\nretries = true', "must be a whole number, not true", None),
         (
             'checkpoint = "s"',
@@ -236,6 +248,26 @@ def test_mistakes(folder: Path, before: str, after: str, message: str, hint: str
 )
 def test_tables_that_do_not_go_together(folder: Path, more: str, message: str) -> None:
     assert message in refusal(folder, SMALL + more).message
+
+
+def test_folders_apart_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings made in Python are looked at too, relative paths as they are meant."""
+    monkeypatch.chdir(tmp_path)
+    settings = PipelineSettings(
+        name="p",
+        registry="r.db",
+        checkpoint="state",
+        sources=(SourceSettings(name="a", format="json", path=str(tmp_path / "in")),),
+        sinks=(SinkSettings(name="out", format="json", path="out"),),
+    )
+    assert Pipeline(settings).settings is settings
+    for wrong in (
+        replace(settings, checkpoint="in/../in/state"),
+        replace(settings, dead_letters="in"),
+        replace(settings, sinks=(SinkSettings(name="out", format="json", path=f"file://{tmp_path}/in/out"),)),
+    ):
+        with pytest.raises(FileError, match='would be written where the source "a" reads'):
+            Pipeline(wrong)
 
 
 def test_nothing_to_read_from(folder: Path) -> None:

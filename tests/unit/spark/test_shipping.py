@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import tempfile
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from eddyline import QuerySet, Stream
+from eddyline.config import IndexSettings, OrderSettings
 from eddyline.errors import EddylineError, SetupError
 from eddyline.runtime.spark import remote_folders, shipping
 from eddyline.runtime.spark.own_folder import own_folder
@@ -44,6 +46,21 @@ def test_a_set_is_opened_once_and_the_oldest_goes() -> None:
     for limit in range(20, 20 + shipping.MAX_OPEN):
         ship(queries(limit), local=True).open()
     assert first.open() is not opened
+
+
+def test_an_order_is_found_where_a_set_arrives() -> None:
+    """A worker process adapts by itself, from batch to batch and from task to task, whatever the set travelled in."""
+    points = Stream("points", pa.schema([("x", pa.int64()), ("y", pa.int64())]))
+    texts = {str(i): f"SELECT x FROM points WHERE x > {i} AND y > {50 + i}" for i in range(5)}
+    order = OrderSettings(sample_rate=1.0, period=100, check_every=1_000, monitor_share=1.0)
+    given = QuerySet.build(texts, streams=[points], settings=IndexSettings(order=order))
+    batch = pa.record_batch({"x": list(range(60)), "y": list(range(60))})
+    for sent in (ship(given, local=False), ship(given, folder=tempfile.gettempdir(), local=False)):
+        shipping._open_sets.clear()
+        for _ in range(200):  # tasks of one batch
+            pickle.loads(pickle.dumps(sent)).open().match(batch)
+        (report,) = sent.open().order_report()
+        assert report.tuples == 200 * 60 and report.order.startswith("order: y -> x")
 
 
 def test_the_same_content_has_the_same_key(folder: Path) -> None:

@@ -61,6 +61,27 @@ PYTHONPATH was:
 org.apache.spark.SparkException: EOFException occurred while reading the port number
 \tat org.apache.spark.Foo(Foo.scala:1)
 """
+CSV = """An error occurred while calling o97.collectToPython.
+: org.apache.spark.SparkException: [FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///in/a.csv.  \
+SQLSTATE: KD001
+\tat org.apache.spark.Foo(Foo.scala:1)
+Caused by: org.apache.spark.SparkIllegalArgumentException: CSV header does not conform to the schema.
+ Header: id, venue
+ Schema: id, symbol
+Expected: symbol but found: venue
+CSV file: file:///in/a.csv
+\tat org.apache.spark.Foo(Foo.scala:1)
+\t... 22 more
+"""
+CSV_WORDS = (
+    "org.apache.spark.SparkException: [FAILED_READ_FILE.NO_HINT] Encountered error while reading file "
+    "file:///in/a.csv. Caused by: org.apache.spark.SparkIllegalArgumentException: CSV header does not conform to the "
+    "schema. Header: id, venue Schema: id, symbol Expected: symbol but found: venue CSV file: file:///in/a.csv"
+)
+FOREACH = f"""[STREAM_FAILED] Query [id = 1bc0, runId = 5e9e] terminated with exception: Reason: Traceback (most recent call last):
+  File "/x/clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+py4j.protocol.Py4JJavaError: {CSV}"""
 OTHER = WORKER.replace(
     "ValueError: two lines:", "ImportError: the Python has another eddyline than the driver: x"
 )
@@ -77,6 +98,8 @@ OTHER = WORKER.replace(
         ),
         (TASK, "org.apache.kafka.common.errors.TimeoutException: Expiring 8 record(s)"),
         (WORKER, "ValueError: two lines: that is all"),
+        (CSV, CSV_WORDS),
+        (FOREACH, CSV_WORDS),
         ("Traceback (most recent call last):\n  File", "RuntimeError"),
     ],
 )

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from eddyline.errors import FileError
+from eddyline.model.sequence import Arrow, Sequence
 from eddyline.runtime.spark.versions import VersionLog
 from eddyline.runtime.spark.versions.log import BATCHES
+from eddyline.runtime.spark.versions.orders import SegmentOrder
 
 PIN = """
 import sys
@@ -39,6 +41,27 @@ def test_a_batch_keeps_its_pin(tmp_path: Path) -> None:
     assert log.pin("trades", 0, lambda: 8).version == 8 and log.sources() == ["quotes", "trades"]
     log.update(replace(pin, nulled=("soundex(a)",)))
     assert VersionLog(tmp_path).find("quotes", 0) == replace(pin, nulled=("soundex(a)",))
+
+
+def test_orders_are_part_of_the_pin(tmp_path: Path) -> None:
+    """A batch keeps the orders it was pinned with; equal ones are written once a file; older lines have none."""
+    log = VersionLog(tmp_path)
+    (tmp_path / "quotes").mkdir()
+    old = {"batch": 0, "version": 1, "at": "2026-01-01T00:00:00+00:00"}
+    (tmp_path / "quotes" / "000000000.jsonl").write_text(json.dumps(old) + "\n")
+    one = (SegmentOrder("x", Sequence((1, 0)), "row by row", "b -> a"),)
+    other = (SegmentOrder("x", Sequence((0, 1), (Arrow(0, 3, 1),)), "sliced", "a -> b and 1 micro-arrows"),)
+    for batch, orders in ((1, one), (2, one), (3, other), (4, ()), (5, other), (BATCHES, other)):
+        log.pin("quotes", batch, lambda: 2, lambda version, orders=orders: orders)  # type: ignore[misc]
+    pin = log.pin("quotes", 2, fail, lambda version: other)
+    log.update(replace(pin, nulled=("soundex(a)",)))
+    for seen in (log, VersionLog(tmp_path)):
+        found = [pin.orders for pin in seen.pins("quotes")]
+        assert found == [(), one, one, other, (), other, other]
+        assert seen.find("quotes", 2) == replace(pin, nulled=("soundex(a)",))
+    lines = (tmp_path / "quotes" / "000000000.jsonl").read_text().splitlines()
+    written = [json.loads(line).get("orders") for line in lines]
+    assert written == [None, [one[0].as_json()], 1, [other[0].as_json()], None, 3, [one[0].as_json()]]
 
 
 def test_commits_and_accounts(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from eddyline.errors import SetupError
@@ -26,6 +27,8 @@ _TASK: Final = re.compile(
 )
 _STATE: Final = re.compile(r"\s*SQLSTATE: \w{5}\b")
 _CAUSE: Final = "Caused by: "
+_PY4J: Final = "py4j.protocol.Py4JJavaError: "
+MOST_LINES: Final = 8  # of one message
 _STACKS: Final = ("at ", "... ", "JVM stacktrace", "Driver stacktrace")
 
 
@@ -60,24 +63,36 @@ def _said(text: str) -> Sequence[str]:
     """The lines that matter."""
     text = _QUERY.sub("", text.partition("=== Streaming Query ===")[0])
     if _TRACE in text:
-        return _raised(text.rpartition(_TRACE)[2])
+        raised = _below_frames(text.rpartition(_TRACE)[2])
+        if not raised.startswith(_PY4J):
+            return _message(raised.splitlines())
+        text = raised.removeprefix(_PY4J)
     lines = [_STATE.sub("", line.strip()) for line in text.splitlines() if line.strip()]
     if _NO_DAEMON in lines:
         after = lines[lines.index(_NO_DAEMON) + 1 :]
         return after[: after.index("PYTHONPATH was:")] if "PYTHONPATH was:" in after else after[:1]
-    kept = [_TASK.sub("", line.removeprefix(": ")) for line in lines if not line.startswith(_STACKS)]
-    causes = [line for line in kept if line.startswith(_CAUSE)]
-    first = [line for line in kept if line not in causes and not _CALL.fullmatch(line)][:2]
-    return [*first, *[line for line in causes[-1:] if line.removeprefix(_CAUSE) not in first]]
+    first, *causes = _messages([_TASK.sub("", line.removeprefix(": ")) for line in lines])
+    first = [line for line in first if not _CALL.fullmatch(line)][:2]
+    last = causes[-1] if causes else []
+    return [*first, *last] if not last or last[0].removeprefix(_CAUSE) not in first else first
 
 
-def _raised(trace: str) -> list[str]:
+def _messages(lines: Sequence[str]) -> list[list[str]]:
+    """What is said first, and each of the causes: lines up to Java's stack, which may be several."""
+    causes = [place for place, line in enumerate(lines) if place and line.startswith(_CAUSE)]
+    bounds = pairwise([0, *causes, len(lines)])
+    return [_message(lines[start:end]) for start, end in bounds]
+
+
+def _message(lines: Sequence[str]) -> list[str]:
+    """The lines in front of a stack, or of an empty one."""
+    is_over = [not line.strip() or line.lstrip().startswith(_STACKS) for line in lines]
+    end = is_over.index(True) if True in is_over else len(lines)
+    return [line.strip() for line in lines[:end]][:MOST_LINES]
+
+
+def _below_frames(trace: str) -> str:
     """What stands below the frames of a traceback."""
     lines = trace.strip("\n").splitlines()
     first = next((place for place, line in enumerate(lines) if line and not line[0].isspace()), len(lines))
-    found = []
-    for line in lines[first:]:
-        if not line.strip() or line.lstrip().startswith(_STACKS):
-            break
-        found.append(line.strip())
-    return found
+    return "\n".join(lines[first:])

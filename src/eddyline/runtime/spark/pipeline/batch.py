@@ -15,7 +15,8 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -23,15 +24,17 @@ import pyarrow as pa
 from eddyline.delivery.retry import Patience, TryAgainError, persist
 from eddyline.errors import DeliveryError, SchemaError
 from eddyline.model.catalog import Stream
+from eddyline.runtime.spark.feedback.source import BatchTold
 from eddyline.runtime.spark.pipeline.facts import Facts
 from eddyline.runtime.spark.pipeline.matching import matched
-from eddyline.runtime.spark.pipeline.quarantine import quarantine
+from eddyline.runtime.spark.pipeline.quarantine import failures, quarantine
 from eddyline.runtime.spark.pipeline.results import DEAD, OWN
 from eddyline.runtime.spark.pipeline.sources import Source
 from eddyline.runtime.spark.pipeline.summary import Summary
 from eddyline.runtime.spark.pipeline.values import Batch
 from eddyline.runtime.spark.pipeline.workshop import Workshop
 from eddyline.runtime.spark.sinks import Refused, RowsRefusedError
+from eddyline.runtime.spark.versions.orders import Orders, in_words
 from eddyline.runtime.spark.watching import BatchReport
 from eddyline.runtime.spark.watching.values import MOST_TOP
 
@@ -74,7 +77,7 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
         return None
     stages = Stages()
     with stages.stage("pin"):
-        pin = shop.log.pin(name, batch_id, shop.current)
+        pin = shop.log.pin(name, batch_id, shop.current, partial(_orders, shop, source))
         batch = Batch(shop.identity.id, shop.identity.name, name, batch_id, pin.version, pin.at)
         facts = shop.facts(pin.version)
         _check_stream(facts, source)
@@ -87,14 +90,23 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
     finally:
         results.unpersist()
     with stages.stage("commit"):
+        summary.failures += failures(shop, facts, source, culprits, summary)
         problems = quarantine(shop, facts, source, culprits)
         late = shop.counting.add(name, batch_id, _counters(facts, summary, delivered))
         problems += [late] if late is not None else []
         report = _report(facts, summary, delivered, batch, stages, problems)
+        report = _with_orders(report, summary, pin.orders, shop.learning.of(name).taken())
         shop.log.commit(name, batch_id, _account(report))
         shop.forget(pin.version)
+    told = BatchTold(pin.orders, summary.segments, summary.working, report.total)
+    shop.learning.learn(name, facts.queries, source.stream.name, told)
     shop.metrics.batch(report)
     return report
+
+
+def _orders(shop: Workshop, source: Source, version: int) -> Orders:
+    """The orders in which the segments of a version are evaluated next."""
+    return shop.learning.of(source.settings.name).orders(shop.facts(version).queries, source.stream.name)
 
 
 class StreamChanged(Exception):
@@ -169,7 +181,8 @@ def _counters(facts: Facts, summary: Summary, delivered: Delivered) -> dict[str,
     refused = Counter(one.query_id for one in delivered.refused)
     shadow = facts.table.shadow
     found = {}
-    for number, matches in summary.matches.items():
+    for number in {**summary.matches, **summary.failures}:
+        matches = summary.matches[number]
         id = facts.table.ids[number].as_py()
         lost = summary.undelivered[number] + refused[id]
         found[id] = {
@@ -210,6 +223,21 @@ def _report(
         top=tuple((ids[number].as_py(), count) for number, count in summary.matches.most_common(MOST_TOP)),
         at=batch.at,
         problems=tuple(problems),
+    )
+
+
+def _with_orders(report: BatchReport, summary: Summary, orders: Orders, thinking: float) -> BatchReport:
+    """With what the orders of the batch came to; `thinking` are the driver's seconds since the last report."""
+    tallies = summary.segments.values()
+    return replace(
+        report,
+        problems=(*report.problems, *sorted({tally.problem for tally in tallies if tally.problem})),
+        order=in_words(orders),
+        by_row=sum(tally.by_row for tally in tallies),
+        visited=sum(tally.visited for tally in tallies),
+        working=summary.working,
+        watching=sum(tally.watching for tally in tallies),
+        thinking=thinking,
     )
 
 

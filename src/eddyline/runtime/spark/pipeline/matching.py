@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from eddyline.model.expression import Call
 from eddyline.runtime.spark.carrying import carried_rows
+from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions
 from eddyline.runtime.spark.functions import external_name, find_culprits, pin_text, with_externals
 from eddyline.runtime.spark.pipeline.facts import Facts
-from eddyline.runtime.spark.pipeline.quarantine import idle_calls
 from eddyline.runtime.spark.pipeline.results import SCHEMA, Work, result_rows
 from eddyline.runtime.spark.pipeline.settings import PipelineSettings
 from eddyline.runtime.spark.pipeline.sources import CORRUPT, Source
@@ -38,10 +38,11 @@ def matched(
     """The results, kept, their counts, and the calls that count as NULL with the reason of each."""
     calls = facts.externals(source.stream.name)
     culprits = {call: FAILED_BEFORE for call in calls if pin_text(call) in pin.nulled}
-    idle = idle_calls(shop, facts, source.stream.name)
+    idle = shop.callers.idle(facts, source.stream.name)
+    directions = shop.learning.of(batch.source).directions(pin.orders)
     while True:
         nulled = idle | {pin_text(call) for call in culprits}
-        results = results_of(shop.settings, facts, source, df, batch, nulled).persist()
+        results = results_of(shop.settings, facts, source, df, batch, nulled, directions).persist()
         try:
             return results, _summary(results), culprits
         except Exception:
@@ -51,7 +52,6 @@ def matched(
             if not found:
                 raise
             culprits |= found
-            shop.failed_calls |= set(map(pin_text, found))
             pin = replace(pin, nulled=tuple(sorted({*pin.nulled, *map(pin_text, found)})))
             shop.log.update(pin)
 
@@ -63,6 +63,7 @@ def results_of(
     df: DataFrame,
     batch: Batch,
     nulled: Collection[str] = (),
+    directions: Directions = UNDIRECTED,
 ) -> DataFrame:
     """The results of a batch as they would be computed: what its queries need goes to Python, in one pass."""
     calls = facts.externals(source.stream.name)
@@ -82,6 +83,7 @@ def results_of(
         keeps_corrupt=source.keeps_corrupt,
         columns=tuple(columns),
         externals=calls,
+        directions=directions,
     )
     sent = rows.select(*[quoted(name) for name in columns]).toDF(*[f"_{n}" for n in range(len(columns))])
     return sent.mapInArrow(carried_rows(partial(result_rows, work)), SCHEMA)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from eddyline.errors import EddylineError, SetupError
 from eddyline.runtime.spark import surroundings
 from eddyline.runtime.spark.failures import in_words
+from eddyline.runtime.spark.pipeline.folders import check_apart
 from eddyline.runtime.spark.pipeline.plan import Plan, make_plan
 from eddyline.runtime.spark.pipeline.running import RunningPipeline
 from eddyline.runtime.spark.pipeline.secrets import revealed_all, secrets_in
@@ -29,7 +30,9 @@ class Pipeline:
     """
 
     def __init__(self, settings: PipelineSettings | str | Path) -> None:
+        """Settings, or the file that they are in; folders that get into each other's way are refused here."""
         self.settings = settings if isinstance(settings, PipelineSettings) else read_settings(settings)
+        check_apart(self.settings)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Pipeline:

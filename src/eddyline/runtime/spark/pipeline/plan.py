@@ -113,7 +113,7 @@ def make_plan(settings: PipelineSettings, spark: SparkSession) -> Plan:
             goes_on=state is not None,
             trigger=settings.trigger,
             time_zone=settings.time_zone,
-            dead_letters=settings.dead_letters,
+            dead_letters=settings.dead_letter_folder,
             session=_shown(settings.session.settings),
             sources=tuple(_source_plan(settings, facts, source, spark, state) for source in sources),
             sinks=tuple(_sink_plan(sink, guarantee, facts) for sink, guarantee in sinks),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 
-from eddyline.compile import Compiler
 from eddyline.errors import EddylineError
-from eddyline.model.expression import Call, externals_of
-from eddyline.model.predicate import conditions_of
-from eddyline.model.query import NormalQuery, Query
+from eddyline.model.expression import Call
 from eddyline.runtime.spark.functions import pin_text
 from eddyline.runtime.spark.pipeline.facts import Facts
 from eddyline.runtime.spark.pipeline.sources import Source
+from eddyline.runtime.spark.pipeline.summary import Summary
 from eddyline.runtime.spark.pipeline.workshop import Workshop
 from eddyline.runtime.spark.watching.logs import event
 
@@ -26,56 +25,35 @@ def quarantine(shop: Workshop, facts: Facts, source: Source, culprits: Mapping[C
     """
     if not culprits:
         return []
-    calling = list(_callers(shop, facts, source.stream.name))
-    used = {call for _, _, called in calling for call in called}
+    callers = shop.callers.of(facts, source.stream.name)
+    used = {call for caller in callers for call in caller.calls}
     told = [f"{pin_text(call)} counts as NULL: {culprits[call]}" for call in culprits if call in used]
-    for number, query, called in calling if shop.settings.quarantine else []:
-        call = next((call for call in called if call in culprits), None)
+    for caller in callers if shop.settings.quarantine else ():
+        call = next((call for call in caller.calls if call in culprits), None)
         if call is None:
             continue
-        reason = f"{pin_text(call)} fails: {culprits[call]}"
+        id, reason = caller.query.id, f"{pin_text(call)} fails: {culprits[call]}"
         try:
-            change = shop.registry.quarantine(query.id, reason, revision=int(facts.table.revision[number]))
+            revision = int(facts.table.revision[caller.number])
+            change = shop.registry.quarantine(id, reason, revision=revision)
             if not change.changed:  # somebody has changed or removed it meanwhile
                 continue
-            told.append(f'query "{query.id}" is disabled: {reason}')
+            told.append(f'query "{id}" is disabled: {reason}')
         except (
             EddylineError
         ) as error:  # a registry that is locked: the call counts as NULL, again in the next batch
-            told.append(f'query "{query.id}" could not be disabled: {error.message}')
-        event(log, told[-1], level=logging.WARNING, query=query.id, source=source.settings.name)
+            told.append(f'query "{id}" could not be disabled: {error.message}')
+        event(log, told[-1], level=logging.WARNING, query=id, source=source.settings.name)
     return told
 
 
-def idle_calls(shop: Workshop, facts: Facts, stream: str) -> set[str]:
-    """Calls that have failed before and that no query of the version has any more, by their text.
-
-    A compiled set goes on asking for the calls of queries that were taken out of it, until it is compiled anew. The
-    queries are read only where something has failed, and once a version.
-    """
-    if not shop.failed_calls:
-        return set()
-    key = (facts.table.version, stream)
-    used = shop.used_calls.get(key)
-    if used is None:
-        used = {pin_text(call) for _, _, called in _callers(shop, facts, stream) for call in called}
-        newest = {other: calls for other, calls in list(shop.used_calls.items()) if other[0] == key[0]}
-        shop.used_calls = {**newest, key: used}  # a new one: other sources may be reading the old
-    return shop.failed_calls - used
-
-
-def _callers(shop: Workshop, facts: Facts, stream: str) -> Iterator[tuple[int, Query, list[Call]]]:
-    """The queries over a stream that have calls that only Spark can compute, with these."""
-    compiler = Compiler(facts.queries.streams, time_zone=facts.queries.time_zone, resolver=shop.resolver)
-    candidates = set(facts.of_stream(stream).tolist())
-    for number, query in facts.queries.queries():
-        if number in candidates:
-            called = _called(compiler.compile(query))
-            if called:
-                yield number, query, called
-
-
-def _called(query: NormalQuery) -> list[Call]:
-    subjects = [condition.subject for condition in conditions_of(query.predicate)]
-    outputs = [output.expression for output in query.outputs]
-    return [call for expression in (*subjects, *outputs) for call in externals_of(expression)]
+def failures(
+    shop: Workshop, facts: Facts, source: Source, culprits: Mapping[Call, str], summary: Summary
+) -> Counter[int]:
+    """How often calls that failed counted as NULL, by query: in conditions for every row, in results for every match."""
+    found: Counter[int] = Counter()
+    for caller in shop.callers.of(facts, source.stream.name) if culprits else ():
+        rows = (summary.rows - summary.unreadable) * sum(call in culprits for call in caller.in_condition)
+        matches = summary.matches[caller.number] * sum(call in culprits for call in caller.in_outputs)
+        found[caller.number] += rows + matches
+    return found

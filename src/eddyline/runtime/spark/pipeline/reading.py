@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
-from os.path import normpath
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args
 
+from eddyline.config import StrategyName
 from eddyline.errors import FileError
 from eddyline.functions.zones import find_zone
+from eddyline.runtime.spark.pipeline.folders import check_apart
 from eddyline.runtime.spark.pipeline.secrets import Secret, Value
 from eddyline.runtime.spark.pipeline.settings import (
     AVAILABLE_NOW,
@@ -73,6 +74,7 @@ def _pipeline(
         functions=table.texts("functions"),
         quarantine=table.flag("quarantine", True),
         retries=cast(int, table.number("retries", 5, 0, _MOST_RETRIES)),
+        order=cast(StrategyName, table.text("order", "adaptive", allowed=get_args(StrategyName))),
         sources=tuple(_source(one, folder) for one in sources),
         sinks=tuple(_sink(one, folder) for one in sinks),
         session=_session(session),
@@ -214,31 +216,8 @@ def _checked(settings: PipelineSettings, file: str) -> PipelineSettings:
     defaults = [sink.name for sink in settings.sinks if sink.default]
     if len(defaults) > 1:
         raise FileError(f"{file}: the sinks {' and '.join(defaults)} both have default = true")
-    _apart(settings, file)
+    check_apart(settings)
     return settings
-
-
-def _apart(settings: PipelineSettings, file: str) -> None:
-    """Refuse what is written below a folder that a source reads: Spark looks into all folders there."""
-    written = [(f'the sink "{sink.name}"', sink.path) for sink in settings.sinks if sink.path]
-    written += [("the checkpoint", settings.checkpoint), ("dead letters", settings.dead_letters)]
-    for source in settings.sources:
-        for what, path in written:
-            if source.path and _lies_in(path, source.path):
-                raise FileError(
-                    f'{file}: {what} would be written where the source "{source.name}" reads',
-                    hint="give it a folder of its own, outside of the source's",
-                )
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    """Whether a path is a folder or lies in it, as far as names tell.
-
-    >>> _lies_in("/data/in/out", "/data/in/"), _lies_in("/data/inside", "/data/in")
-    (True, False)
-    """
-    path, folder = (normpath(one.removeprefix("file://")) for one in (path, folder))
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _all_different(file: str, key: str, names: Sequence[str]) -> None:

@@ -2,7 +2,8 @@ r"""What the workers of a batch do: rows in, result rows out, one for every matc
 
     rows of the source --> matches --> one JSON text for each distinct (projection, row) --> result rows
                        \-> rows that cannot be read, matches that have no sink --> dead letters
-                       \-> one summary a task: rows, matches of each query, rows of each sink
+                       \-> one summary a task: rows, matches of each query, rows of each sink, what the driver
+                           finds orders from
 
 All of it is one `mapInArrow`. Result rows have a `sink`; dead letters have a `reason` and the sink DEAD; a summary has
 neither, and is the only kind of row without a sink.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from time import thread_time
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +25,7 @@ from eddyline.delivery.json_text import json_lines
 from eddyline.delivery.router import Router
 from eddyline.model.expression import Call
 from eddyline.queryset.queryset import Known
+from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions, TaskFeedback
 from eddyline.runtime.spark.functions import external_name
 from eddyline.runtime.spark.pipeline.identity import Identity, Keys, TaskBatch
 from eddyline.runtime.spark.pipeline.sources import CORRUPT
@@ -80,6 +83,7 @@ class Work:
     keeps_corrupt: bool
     columns: tuple[str, ...]  # names of what comes in, in their order: Spark stumbles over some of them
     externals: tuple[Call, ...] = ()  # what Spark has computed, one column each behind the others
+    directions: Directions = UNDIRECTED
 
 
 def result_rows(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -108,7 +112,15 @@ class _Task:
 
     def __init__(self, work: Work, partition: int) -> None:
         self._work = work
-        self._queries = work.shipment.open()
+        self._started = thread_time()
+        self._feedback = TaskFeedback(
+            work.shipment.open(),
+            work.stream,
+            work.directions,
+            batch_id=work.batch_id,
+            partition=partition,
+        )
+        self._queries = self._feedback.queries
         self._table = open_deliverables(work.shipment)
         routes = [work.router.find(destination) for destination in self._table.destinations]
         self._routes = routes
@@ -145,6 +157,8 @@ class _Task:
 
     def summary_row(self) -> pa.RecordBatch:
         """The counts of the task, as the only row without a sink."""
+        self._summary.segments = self._feedback.tallies()
+        self._summary.working = thread_time() - self._started
         return _batch(1, payload=pa.array([self._summary.text()]))
 
     def _count(self, row: Integers, number: Integers) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from eddyline.config import StrategyName
 from eddyline.runtime.spark.pipeline.secrets import Secret, Value
 
 __all__ = [
@@ -150,14 +151,20 @@ class PipelineSettings:
     retries: int = 5
     """How often in a row a source is started again after a failure before the pipeline stops."""
 
+    order: StrategyName = "adaptive"
+    """Who finds the order in which tuples visit subjects, from one batch to the next; `fixed` leaves it as it is."""
+
     file: str | None = None
     """The file that the settings were read from."""
 
     def __post_init__(self) -> None:
-        if not self.dead_letters:
-            object.__setattr__(self, "dead_letters", str(Path(self.checkpoint, DEAD_LETTERS)))
         if len(self.sinks) == 1:
             object.__setattr__(self, "sinks", (replace(self.sinks[0], default=True),))
+
+    @property
+    def dead_letter_folder(self) -> str:
+        """Where dead letters go."""
+        return self.dead_letters or str(Path(self.checkpoint, DEAD_LETTERS))
 
     @property
     def available_now(self) -> bool:

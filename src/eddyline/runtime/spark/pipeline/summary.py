@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
+from eddyline.runtime.spark.feedback.tally import SegmentTally, together
+
 
 @dataclass(slots=True)
 class Summary:
@@ -28,15 +30,20 @@ class Summary:
     failures: Counter[int] = field(default_factory=Counter)  # operations that counted as NULL
     sinks: Counter[str] = field(default_factory=Counter)  # result rows
     reasons: Counter[str] = field(default_factory=Counter)  # of dead letters
+    working: float = 0.0  # seconds of workers' processors
+    segments: dict[str, SegmentTally] = field(default_factory=dict)  # what is told of their tuples, by name
 
     def text(self) -> str:
         """As JSON; `total` takes it back."""
         counts = {name: dict(getattr(self, name)) for name in (*_BY_NUMBER, *_BY_NAME)}
-        return json.dumps({**{name: getattr(self, name) for name in _PLAIN}, **counts})
+        segments = {name: tally.as_json() for name, tally in self.segments.items()}
+        return json.dumps({**{name: getattr(self, name) for name in _PLAIN}, **counts, "segments": segments})
 
     def plus(self, other: Summary) -> Summary:
         """Both together."""
-        return Summary(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
+        names = (*_PLAIN, *_BY_NUMBER, *_BY_NAME)
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return Summary(**sums, segments=together(self.segments, other.segments))
 
     @classmethod
     def of(cls, text: str) -> Summary:
@@ -47,10 +54,11 @@ class Summary:
             counts[name] = Counter({int(number): count for number, count in found[name].items()})
         for name in _BY_NAME:
             counts[name] = Counter(found[name])
-        return cls(**counts)
+        segments = {name: SegmentTally.of(tally) for name, tally in found["segments"].items()}
+        return cls(**counts, segments=segments)
 
 
-_PLAIN = ("rows", "unreadable", "matched_rows")
+_PLAIN = ("rows", "unreadable", "matched_rows", "working")
 _BY_NUMBER = ("matches", "delivered", "undelivered", "failures")
 _BY_NAME = ("sinks", "reasons")
 

@@ -9,10 +9,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from eddyline.config import OrderSettings
 from eddyline.errors import RegistryError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Registry
+from eddyline.runtime.spark.feedback.learning import Learning
 from eddyline.runtime.spark.functions import spark_resolver
+from eddyline.runtime.spark.pipeline.calls import Callers
 from eddyline.runtime.spark.pipeline.counting import Counting
 from eddyline.runtime.spark.pipeline.dead_letters import DeadLetters
 from eddyline.runtime.spark.pipeline.facts import Facts
@@ -22,6 +25,7 @@ from eddyline.runtime.spark.pipeline.sources import Source
 from eddyline.runtime.spark.pipeline.values import PipelineIdentity
 from eddyline.runtime.spark.sinks import Sink, make_router, make_sink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
+from eddyline.runtime.spark.versions.orders import Orders
 from eddyline.runtime.spark.watching import Metrics
 from eddyline.sql.resolver import Resolver
 
@@ -45,9 +49,9 @@ class Workshop:
         self.identity = PipelineIdentity(self.state.id, settings.name, str(self.state.path))
         self.log = VersionLog(self.state.batches)
         self.metrics = Metrics(self.state.metrics)
+        self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
+        self._open.callback(self.learning.close)
         self.failures: dict[str, BaseException] = {}  # the last one of each source
-        self.failed_calls: set[str] = set()  # calls that only Spark computes, and that failed for some row
-        self.used_calls: dict[tuple[int, str], set[str]] = {}  # calls of the queries, by version and stream
         self._facts: OrderedDict[int, Facts] = OrderedDict()
         self._finding = Lock()
         self._forgotten = 0  # versions below are deleted
@@ -55,6 +59,7 @@ class Workshop:
             self.registry = self._open.enter_context(open_registry(settings))
             self.counting = Counting(self.registry, self.state.path / "uncounted", self.state.id)
             self.resolver = spark_resolver(spark, self.registry.streams(), allowed=settings.functions)
+            self.callers = Callers(self.resolver)
             self.versions = open_versions(settings, spark, self.registry, self.state.sets, self.resolver)
             self.sinks = {
                 sink.name: self._opened(make_sink(sink, folder=folder_of(settings)))
@@ -62,7 +67,7 @@ class Workshop:
             }
             self.sink_locks = {name: Lock() for name in self.sinks}
             self.router = make_router(settings.sinks)
-            self.dead_letters = DeadLetters(settings.dead_letters, folder_of(settings))
+            self.dead_letters = DeadLetters(settings.dead_letter_folder, folder_of(settings))
             self.dead_letters.open(self.identity)
         except BaseException:
             self.close()
@@ -72,6 +77,10 @@ class Workshop:
         sink.open(self.identity)
         self._open.callback(sink.close)
         return sink
+
+    def _recorded(self, source: str) -> Orders:
+        last = self.log.last(source)
+        return () if last is None else last.orders
 
     def current(self) -> int:
         """The newest version; processes that share the folder of versions write into it one after the other."""

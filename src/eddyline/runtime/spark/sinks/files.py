@@ -12,19 +12,17 @@ a replayed batch has the same rows, so it is the same. Where renaming is not one
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from eddyline.errors import DeliveryError, SinkError
+from eddyline.errors import DeliveryError
 from eddyline.runtime.spark.pipeline.secrets import revealed_all
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
-from eddyline.runtime.spark.sinks.base import EXACTLY_ONCE, Lists, delivering
+from eddyline.runtime.spark.pipeline.values import Batch
+from eddyline.runtime.spark.sinks.base import Lists, delivering
 from eddyline.runtime.spark.sinks.columns import settle
-from eddyline.runtime.spark.sinks.owner import check_owner, take_possession
+from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, with_parts
-from eddyline.runtime.spark.sinks.storage import Storage, storage_of
+from eddyline.runtime.spark.sinks.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -47,43 +45,12 @@ DEFAULTS: Final[dict[str, dict[str, str]]] = {
 }
 
 
-class FileSink:
+class FileSink(FolderSink):
     """A folder of files of one format."""
-
-    guarantee = EXACTLY_ONCE
-
-    def __init__(self, settings: SinkSettings, folder: Path) -> None:
-        self.name = settings.name
-        self._settings = settings
-        self._folder = folder
-        self._opened: Storage | None = None
-
-    def _storage(self) -> Storage:
-        if not self._settings.path:
-            raise SinkError(
-                f'sink "{self.name}" of format {self._settings.format} has no path', hint='path = "out"'
-            )
-        return storage_of(self._settings.path, self._folder)
-
-    def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
-        """Refuse a folder of another pipeline, of another layout, or with content that nobody owns."""
-        check_owner(self._storage(), self._settings, pipeline)
-
-    def open(self, pipeline: PipelineIdentity) -> None:
-        """Make the folder ours."""
-        storage = self._storage()
-        try:
-            take_possession(storage, self._settings, pipeline)
-        except OSError as error:
-            raise SinkError(
-                f'the folder {storage.address} of sink "{self.name}" cannot be written: {error.strerror or error}'
-            ) from None
-        self._opened = storage
 
     def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
         """Write a batch, if it is not there yet; gives its rows where the format tells."""
-        storage = self._opened
-        assert storage is not None, "a sink is opened before it gets rows"
+        storage = self._storage
         place, staged = batch_folder(batch), f"{STAGING}/{source_folder(batch.source)}"
         with delivering(self._settings, batch):
             if storage.is_committed(place):
@@ -121,10 +88,6 @@ class FileSink:
         options = {**DEFAULTS.get(self._settings.format, {}), **revealed_all(self._settings.options)}
         writer = shaped.write.format(self._settings.format).options(**options)
         writer.partitionBy(*self._settings.partition_by).mode("overwrite").save(f"{storage.address}/{to}")
-
-    def close(self) -> None:
-        """Nothing is held open."""
-        self._opened = None
 
 
 def _count(files: list[tuple[str, int]]) -> int | None:

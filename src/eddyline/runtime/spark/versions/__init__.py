@@ -1,7 +1,8 @@
 """What a running pipeline keeps on disk: whose folder it is, compiled versions, which version serves which batch."""
 
 from eddyline.runtime.spark.versions.deliverables import Deliverables, open_deliverables
-from eddyline.runtime.spark.versions.log import Pin, Served, VersionLog
+from eddyline.runtime.spark.versions.log import VersionLog
+from eddyline.runtime.spark.versions.pin_file import Pin, Served
 from eddyline.runtime.spark.versions.state import Running, StateFolder
 from eddyline.runtime.spark.versions.versions import Versions
 

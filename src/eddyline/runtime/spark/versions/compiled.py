@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from eddyline.config import IndexSettings
+from eddyline.config import FIXED_ORDER, IndexSettings
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery
 from eddyline.model.verdict import State
@@ -20,8 +20,9 @@ from eddyline.registry import Diff, Entry
 from eddyline.runtime.spark.versions.table import Table
 from eddyline.sql.resolver import Resolver
 
-# Compiling so many queries again takes some 30 ms, the most that a change may have to wait for.
-SETTINGS: Final = IndexSettings(largest_merge=500)
+# Compiling so many queries again takes some 30 ms, the most that a change may have to wait for. The order of subjects
+# comes with each batch: workers that found one of their own would not find it again in a replay.
+SETTINGS: Final = IndexSettings(largest_merge=500, order=FIXED_ORDER)
 MOST_SEGMENTS: Final = 16
 FEW: Final = 1000  # numbers of removed queries that are not worth an effort
 

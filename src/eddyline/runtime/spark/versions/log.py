@@ -3,22 +3,13 @@
     batches/<source>/000000000.jsonl        batches 0 to 999
     batches/<source>/000001000.jsonl        batches 1000 to 1999 ...
 
-    {"batch": 17, "version": 4, "at": "..."}                        pinned
-    {"batch": 17, "version": 4, "at": "...", "nulled": ["..."]}     updated: the last line of a batch holds
-    {"batch": 17, "account": {...}, "committed": "..."}             done
-
-A line counts once it ends; what a crash left of one is cut off before the next is written. A file holds a thousand
-batches, so that looking at the newest ones costs the same after a million.
+A file holds a thousand batches, so that looking at the newest ones costs the same after a million.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
@@ -26,30 +17,11 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from eddyline.errors import FileError
-from eddyline.queryset.durable import flush_folder, make_folder
+from eddyline.runtime.spark.versions.orders import Orders
+from eddyline.runtime.spark.versions.pin_file import Pin, PinFile, Served
 
 BATCHES: Final = 1000  # in one file
 OPEN_FILES: Final = 2  # whose content is remembered for each source
-
-
-@dataclass(frozen=True, slots=True)
-class Pin:
-    """Which version serves a batch; `nulled` is the SQL of calls that only Spark has and that count as NULL in it."""
-
-    source: str
-    batch_id: int
-    version: int
-    at: datetime
-    nulled: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """A batch: its pin, and once it is done when that was and the account of it."""
-
-    pin: Pin
-    committed: datetime | None = None
-    account: Mapping[str, Any] = field(default_factory=dict)
 
 
 class VersionLog:
@@ -67,29 +39,36 @@ class VersionLog:
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder).absolute()
-        self._files: dict[tuple[str, int], _File] = {}
+        self._files: dict[tuple[str, int], PinFile] = {}
         self._lock = RLock()
 
-    def pin(self, source: str, batch_id: int, choose: Callable[[], int]) -> Pin:
-        """The pin of a batch: the one that it has, else a new one of the version that `choose` gives, on disk by now."""
+    def pin(
+        self,
+        source: str,
+        batch_id: int,
+        choose: Callable[[], int],
+        orders: Callable[[int], Orders] = lambda version: (),
+    ) -> Pin:
+        """The pin of a batch: the one that it has, else a new one, on disk by now.
+
+        `choose` gives its version, `orders` those of a version.
+        """
         found = self.find(source, batch_id)
         if found is not None:
             return found
         version = choose()
+        fresh = Pin(source, batch_id, version, datetime.now(UTC), orders=orders(version))
         with self._writing(source, batch_id) as file:
-            served = file.batches.get(batch_id)
-            if served is None:
-                file.append({"batch": batch_id, "version": version, "at": datetime.now(UTC).isoformat()})
-                served = file.batches[batch_id]
-            return served.pin
+            if batch_id not in file.batches:
+                file.append(file.line(fresh))
+            return file.batches[batch_id].pin
 
     def update(self, pin: Pin) -> None:
         """Write down more about a batch that is pinned."""
         with self._writing(pin.source, pin.batch_id) as file:
             if pin.batch_id not in file.batches:
                 raise FileError(f'batch {pin.batch_id} of source "{pin.source}" is not pinned')
-            line = {"batch": pin.batch_id, "version": pin.version, "at": pin.at.isoformat()}
-            file.append({**line, "nulled": list(pin.nulled)})
+            file.append({**file.line(pin), "nulled": list(pin.nulled)})
 
     def commit(self, source: str, batch_id: int, account: Mapping[str, Any]) -> None:
         """A batch is done; said once more it stays as it was said first. Keep the account small: totals."""
@@ -177,7 +156,7 @@ class VersionLog:
         return [int(stem) // BATCHES for stem in stems if stem.isdigit()]
 
     @contextmanager
-    def _writing(self, source: str, batch_id: int) -> Iterator[_File]:
+    def _writing(self, source: str, batch_id: int) -> Iterator[PinFile]:
         assert batch_id >= 0, "Spark counts batches from zero"
         with self._lock:
             file = self._file(source, batch_id // BATCHES)
@@ -190,101 +169,16 @@ class VersionLog:
                     hint="the batch runs again when that is mended",
                 ) from error
 
-    def _file(self, source: str, number: int) -> _File:
+    def _file(self, source: str, number: int) -> PinFile:
         key = (source, number)
         file = self._files.pop(key, None)
         if file is None:
-            file = _File(self._folder / _name(source) / f"{number * BATCHES:09d}.jsonl", source)
+            file = PinFile(self._folder / _name(source) / f"{number * BATCHES:09d}.jsonl", source)
         self._files[key] = file
         others = [known for known in self._files if known[0] == source]
         for known in others[:-OPEN_FILES]:
             del self._files[known]
         return file
-
-
-class _File:
-    """A thousand batches of a source: the content of a file, read on as it grows."""
-
-    def __init__(self, path: Path, source: str) -> None:
-        self._path = path
-        self._source = source
-        self._end = 0  # bytes of whole lines that were read
-        self._handle: int | None = None
-        self.batches: dict[int, Served] = {}
-
-    def read(self) -> None:
-        """Read what was written since."""
-        try:
-            handle = os.open(self._path, os.O_RDONLY)
-        except FileNotFoundError:
-            return
-        try:
-            self._read_on(handle)
-        finally:
-            os.close(handle)
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Nobody else writes meanwhile, and everything is read."""
-        make_folder(self._path.parent)
-        fresh = not self._path.exists()
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            if fresh:
-                flush_folder(self._path.parent)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            self._read_on(handle)
-            self._handle = handle
-            yield
-        finally:
-            self._handle = None
-            os.close(handle)
-
-    def append(self, line: Mapping[str, Any]) -> None:
-        """Write one more line, on disk when this returns."""
-        assert self._handle is not None, "lines are appended while writing"
-        content = json.dumps(line).encode() + b"\n"
-        os.ftruncate(self._handle, self._end)  # what a crash left of a line
-        try:
-            self._write(self._handle, content)
-        except BaseException:
-            with suppress(OSError):
-                os.ftruncate(self._handle, self._end)  # it may not be on disk, so nobody shall see it
-            raise
-        self._end += len(content)
-        self._take(line)
-
-    def _write(self, handle: int, content: bytes) -> None:
-        view, written = memoryview(content), 0
-        while written < len(content):
-            written += os.pwrite(handle, view[written:], self._end + written)
-        os.fsync(handle)
-
-    def _read_on(self, handle: int) -> None:
-        size = os.fstat(handle).st_size
-        if size <= self._end:
-            return
-        content = os.pread(handle, size - self._end, self._end)
-        whole = content[: content.rfind(b"\n") + 1]
-        for line in whole.splitlines():
-            try:
-                self._take(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise FileError(
-                    f"{self._path} is damaged: {error!r}", hint="restore the checkpoint from a copy"
-                ) from error
-        self._end += len(whole)
-
-    def _take(self, line: Mapping[str, Any]) -> None:
-        batch_id = int(line["batch"])
-        if "version" in line:
-            at, nulled = datetime.fromisoformat(line["at"]), tuple(line.get("nulled", ()))
-            pin = Pin(self._source, batch_id, int(line["version"]), at, nulled)
-            served = self.batches.get(batch_id)
-            self.batches[batch_id] = Served(pin) if served is None else replace(served, pin=pin)
-        else:
-            done = datetime.fromisoformat(line["committed"])
-            self.batches[batch_id] = replace(self.batches[batch_id], committed=done, account=line["account"])
 
 
 def _name(source: str) -> str:

@@ -76,8 +76,19 @@ def _counters(totals: Totals) -> Families:
         "failures": "Operations that failed for a row and counted as NULL.",
         "problems": "Problems that batches have reported.",
         "batches": "Batches that were committed.",
+        "row_by_row": "Tuples evaluated row by row, once for each segment of the queries.",
+        "visited": "Subjects that tuples visited row by row.",
+        "working_seconds": "Seconds of the workers' processors.",
+        "monitor_seconds": "Seconds of these that went into what orders of subjects are found from.",
+        "thinking_seconds": "Seconds of the driver that went into finding orders.",
     }
-    fields = {"dead_letters": "dropped_rows"}
+    fields = {
+        "dead_letters": "dropped_rows",
+        "row_by_row": "by_row",
+        "working_seconds": "working",
+        "monitor_seconds": "watching",
+        "thinking_seconds": "thinking",
+    }
     return [
         _family(
             f"eddyline_{name}_total",

@@ -24,6 +24,11 @@ class SourceTotals:
     matches: int = 0
     failures: int = 0
     problems: int = 0
+    by_row: int = 0
+    visited: int = 0
+    working: float = 0.0
+    watching: float = 0.0
+    thinking: float = 0.0
     seconds: Mapping[str, float] = field(default_factory=dict)
     buckets: tuple[int, ...] = (0,) * (len(BOUNDS) + 1)
 
@@ -40,13 +45,18 @@ class SourceTotals:
             matches=self.matches + report.matches,
             failures=self.failures + report.failures,
             problems=self.problems + len(report.problems),
+            by_row=self.by_row + report.by_row,
+            visited=self.visited + report.visited,
+            working=self.working + report.working,
+            watching=self.watching + report.watching,
+            thinking=self.thinking + report.thinking,
             seconds=_sum(self.seconds, {**report.seconds, "total": report.total}),
             buckets=buckets,
         )
 
     def to_json(self) -> dict[str, Any]:
         """As a document; `from_json` takes it back."""
-        counts = {name: getattr(self, name) for name in _COUNTS}
+        counts = {name: getattr(self, name) for name in (*_COUNTS, *_SECONDS)}
         return {
             "last": self.last.to_json(),
             **counts,
@@ -56,15 +66,27 @@ class SourceTotals:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> SourceTotals:
-        counts = {name: int(found.get(name, 0)) for name in _COUNTS}
+        counts: dict[str, Any] = {name: int(found.get(name, 0)) for name in _COUNTS}
+        spent: dict[str, Any] = {name: float(found.get(name, 0.0)) for name in _SECONDS}
         buckets = tuple(found["buckets"])
         if len(buckets) != len(BOUNDS) + 1:
             raise ValueError("the bounds of the histogram are part of the format")
         last = BatchReport.from_json(found["last"])
-        return cls(last, **counts, seconds=found["seconds"], buckets=buckets)
+        return cls(last, **counts, **spent, seconds=found["seconds"], buckets=buckets)
 
 
-_COUNTS: Final = ("batches", "rows", "matched_rows", "dropped_rows", "matches", "failures", "problems")
+_COUNTS: Final = (
+    "batches",
+    "rows",
+    "matched_rows",
+    "dropped_rows",
+    "matches",
+    "failures",
+    "problems",
+    "by_row",
+    "visited",
+)
+_SECONDS: Final = ("working", "watching", "thinking")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,28 @@ class BatchReport:
     top: tuple[tuple[str, int], ...] = ()  # the busiest queries of the batch, with their matches
     at: datetime = EPOCH
     problems: tuple[str, ...] = ()
+    order: str = ""  # in which tuples visited subjects, in words
+    by_row: int = 0  # tuples that did so row by row, counted once for each segment of the queries
+    visited: int = 0  # ASCs that these visited
+    working: float = 0.0  # seconds of the workers' processors
+    watching: float = 0.0  # those of them that went into what the driver finds orders from
+    thinking: float = 0.0  # seconds of the driver's, beside the batches, since the last report
 
     def __post_init__(self) -> None:
         cut = tuple(_short(problem) for problem in self.problems[:MOST_PROBLEMS])
         object.__setattr__(self, "problems", cut)
+        object.__setattr__(self, "order", _short(self.order))
         object.__setattr__(self, "top", tuple((id, count) for id, count in self.top[:MOST_TOP]))
+
+    @property
+    def visited_each(self) -> float:
+        """ASCs that a tuple visited, of those evaluated row by row."""
+        return self.visited / self.by_row if self.by_row else 0.0
+
+    @property
+    def monitor_share(self) -> float:
+        """Which part of the workers' time went into what orders are found from."""
+        return self.watching / self.working if self.working else 0.0
 
     @property
     def total(self) -> float:
@@ -68,6 +85,12 @@ class BatchReport:
             "seconds": {stage: round(value, 6) for stage, value in self.seconds.items()},
             "top": [list(pair) for pair in self.top],
             "problems": list(self.problems),
+            "order": self.order,
+            "by_row": self.by_row,
+            "visited": self.visited,
+            "working": round(self.working, 6),
+            "watching": round(self.watching, 6),
+            "thinking": round(self.thinking, 6),
         }
 
     @classmethod

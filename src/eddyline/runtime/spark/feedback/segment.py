@@ -1,0 +1,103 @@
+"""One segment's order and way, thought over with what each batch tells of its tuples."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from eddyline.config import OrderSettings
+from eddyline.execute.rearranging import Affords, Rearranging
+from eddyline.execute.visit_times import VisitTimes
+from eddyline.index.asc import with_candidates
+from eddyline.index.segment import Segment
+from eddyline.model.asc import ASC
+from eddyline.model.sample import Sample
+from eddyline.model.sequence import Counters, Sequence
+from eddyline.order.adaptive import VisitCosts
+from eddyline.order.statistics import count_visits
+from eddyline.runtime.spark.feedback.tally import SegmentTally
+from eddyline.runtime.spark.feedback.way import SegmentWay
+from eddyline.runtime.spark.versions.orders import SegmentOrder
+
+MOST: Final = 512  # tuples of a batch that are looked at, however many tasks it has
+STANDS_FOR: Final = (
+    20  # tuples: with 500 in a sample, a check of 10,000 is off by a tenth in one case of thirty
+)
+
+
+class SegmentState:
+    """What is measured of a segment, from the order on that it had when it was first seen."""
+
+    def __init__(self, segment: Segment, order: SegmentOrder, settings: OrderSettings) -> None:
+        assert segment.rowwise is not None, "only segments with ASCs have an order"
+        index = segment.rowwise.ascs
+        self.ascs = (with_candidates(index) if settings.strategy == "hybrid" else index).ascs
+        self.way = SegmentWay(order.way)
+        self.tuples = 0
+        self._order = order
+        self._costs = VisitTimes(index).costs  # until something is told
+        self._rearranging = Rearranging(self.ascs, order.sequence, settings, costs=lambda: self._costs)
+
+    def learn(self, order: SegmentOrder, tally: SegmentTally, affords: Affords) -> None:
+        """Take note of a batch that went through an order; find another one if the tuples ask for it."""
+        self.tuples += tally.tuples
+        if len(tally.costs) == len(self.ascs):
+            self._costs = VisitCosts(tally.costs)
+        before = self._rearranging.sequence
+        sample = _sample(self.ascs, tally)
+        self._think(sample, affords)
+        self._watch(order, tally, sample, affords)
+        self.way.note(tally)
+        if self._rearranging.sequence != before:
+            self.way.ask_again()
+
+    def _watch(
+        self, order: SegmentOrder, tally: SegmentTally, sample: Sample | None, affords: Affords
+    ) -> None:
+        """See whether the order still fits; one that was found a moment ago is seen with the tuples it was found from."""
+        rearranging = self._rearranging
+        sequence, was_measuring = rearranging.sequence, rearranging.measuring
+        counters = _counted(tally) if order.sequence == sequence else None
+        if counters is None and sample is not None:
+            counters = _expected(sample, sequence)
+        if counters is None:
+            return
+        rearranging.passed(counters, 0)
+        rearranging.startled = False  # the whole answer is as quick as a first one would be
+        if rearranging.measuring and not was_measuring:
+            self._think(sample, affords)
+
+    def _think(self, sample: Sample | None, affords: Affords) -> None:
+        if sample is not None and self._rearranging.wants:
+            self._rearranging.add(sample)
+        self._rearranging.think(affords)
+
+    def order(self, name: str) -> SegmentOrder:
+        """The order that is the best known."""
+        sequence, way = self._rearranging.sequence, self.way.in_use
+        if (self._order.sequence, self._order.way) != (sequence, way):
+            self._order = SegmentOrder.made(name, self.ascs, sequence, way)
+        return self._order
+
+
+def _sample(ascs: tuple[ASC, ...], tally: SegmentTally) -> Sample | None:
+    """Some of the tuples that tasks told of, evenly from all of them."""
+    if len(tally.regions) != len(ascs) or not tally.regions.size:
+        return None
+    count = tally.regions.shape[1]
+    places = np.linspace(0, count - 1, min(count, MOST)).astype(np.int64)
+    return Sample(ascs, np.ascontiguousarray(tally.regions[:, places]))
+
+
+def _counted(tally: SegmentTally) -> Counters | None:
+    """What the order did to the batch, if all of it went row by row."""
+    if not tally.by_row or tally.by_row != tally.tuples:
+        return None
+    return Counters(tally.tuples, tally.visited, tally.dropped, ())
+
+
+def _expected(sample: Sample, sequence: Sequence) -> Counters:
+    """What an order does to a sample; each of its tuples stands for some others, so that chance does not look like drift."""
+    found = count_visits(sample, sequence)
+    return Counters(STANDS_FOR * found.tuples, STANDS_FOR * found.visited, STANDS_FOR * found.dropped, ())

@@ -1,0 +1,151 @@
+"""The pins of a thousand batches of a source: the lines of a file, read on as it grows.
+
+    {"batch": 17, "version": 4, "at": "...", "orders": [{...}]}     pinned, with the orders of its segments
+    {"batch": 18, "version": 4, "at": "...", "orders": 17}          with those of batch 17, in the same file
+    {"batch": 18, ..., "nulled": ["..."]}                           updated: the last line of a batch holds
+    {"batch": 17, "account": {...}, "committed": "..."}             done
+
+Lines of releases that knew no orders have none. A line counts once it ends; what a crash left of one is cut off before the
+next is written.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from eddyline.errors import FileError
+from eddyline.queryset.durable import flush_folder, make_folder
+from eddyline.runtime.spark.versions.orders import Orders, SegmentOrder
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Which version serves a batch, in which orders its segments are evaluated.
+
+    `nulled` is the SQL of calls that only Spark has and that count as NULL in it.
+    """
+
+    source: str
+    batch_id: int
+    version: int
+    at: datetime
+    nulled: tuple[str, ...] = ()
+    orders: Orders = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A batch: its pin, and once it is done when that was and the account of it."""
+
+    pin: Pin
+    committed: datetime | None = None
+    account: Mapping[str, Any] = field(default_factory=dict)
+
+
+class PinFile:
+    """A thousand batches of a source: the content of a file, read on as it grows."""
+
+    def __init__(self, path: Path, source: str) -> None:
+        self._path = path
+        self._source = source
+        self._end = 0  # bytes of whole lines that were read
+        self._handle: int | None = None
+        self._same: int | None = None  # the last batch whose line has orders in full
+        self.batches: dict[int, Served] = {}
+
+    def read(self) -> None:
+        """Read what was written since."""
+        try:
+            handle = os.open(self._path, os.O_RDONLY)
+        except FileNotFoundError:
+            return
+        try:
+            self._read_on(handle)
+        finally:
+            os.close(handle)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Nobody else writes meanwhile, and everything is read."""
+        make_folder(self._path.parent)
+        fresh = not self._path.exists()
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            if fresh:
+                flush_folder(self._path.parent)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            self._read_on(handle)
+            self._handle = handle
+            yield
+        finally:
+            self._handle = None
+            os.close(handle)
+
+    def line(self, pin: Pin) -> dict[str, Any]:
+        """A pin as a line; orders that the last one has too are told by its number."""
+        line: dict[str, Any] = {"batch": pin.batch_id, "version": pin.version, "at": pin.at.isoformat()}
+        if pin.orders and self._same is not None and self.batches[self._same].pin.orders == pin.orders:
+            return {**line, "orders": self._same}
+        return {**line, "orders": [order.as_json() for order in pin.orders]} if pin.orders else line
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Write one more line, on disk when this returns."""
+        assert self._handle is not None, "lines are appended while writing"
+        content = json.dumps(line).encode() + b"\n"
+        os.ftruncate(self._handle, self._end)  # what a crash left of a line
+        try:
+            self._write(self._handle, content)
+        except BaseException:
+            with suppress(OSError):
+                os.ftruncate(self._handle, self._end)  # it may not be on disk, so nobody shall see it
+            raise
+        self._end += len(content)
+        self._take(line)
+
+    def _write(self, handle: int, content: bytes) -> None:
+        view, written = memoryview(content), 0
+        while written < len(content):
+            written += os.pwrite(handle, view[written:], self._end + written)
+        os.fsync(handle)
+
+    def _read_on(self, handle: int) -> None:
+        size = os.fstat(handle).st_size
+        if size <= self._end:
+            return
+        content = os.pread(handle, size - self._end, self._end)
+        whole = content[: content.rfind(b"\n") + 1]
+        for line in whole.splitlines():
+            try:
+                self._take(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise FileError(
+                    f"{self._path} is damaged: {error!r}", hint="restore the checkpoint from a copy"
+                ) from error
+        self._end += len(whole)
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        batch_id = int(line["batch"])
+        if "version" in line:
+            at, nulled = datetime.fromisoformat(line["at"]), tuple(line.get("nulled", ()))
+            pin = Pin(self._source, batch_id, int(line["version"]), at, nulled, self._orders(line))
+            served = self.batches.get(batch_id)
+            self.batches[batch_id] = Served(pin) if served is None else replace(served, pin=pin)
+        else:
+            done = datetime.fromisoformat(line["committed"])
+            self.batches[batch_id] = replace(self.batches[batch_id], committed=done, account=line["account"])
+
+    def _orders(self, line: Mapping[str, Any]) -> Orders:
+        found = line.get("orders", ())
+        if isinstance(found, int):
+            return self.batches[found].pin.orders
+        if found:
+            self._same = int(line["batch"])
+        return tuple([SegmentOrder.of(one) for one in found])
