@@ -29,6 +29,9 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # else INT96, which others read without a time zone
     # no limit: with any other value Spark adds up the bytes of all columns after each row that goes to Python
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    # in percent of the driver's memory: else what its parser keeps of all texts it has seen grows until nothing else fits
+    "spark.sql.parser.manageParserCaches": "true",
+    "spark.sql.parser.parserDfaCacheFlushRatio": "15",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
