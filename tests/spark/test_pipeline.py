@@ -362,3 +362,23 @@ def test_stop_and_go_on(spark: SparkSession, place: Place) -> None:
             assert running.endpoint is not None and running.status["active"]
         assert running.status["sources"]["quotes"]["state"] == "stopped"
     assert place.pairs() == [("all", 0), ("all", 1), ("all", 10), ("all", 11)]
+
+
+def test_operations_that_fail(spark: SparkSession, place: Place) -> None:
+    """They give NULL, and are counted for every query that has them, in conditions for every row."""
+    place.register(
+        {
+            "divides": "SELECT id FROM quotes WHERE id / price = 2 AND id < 3",
+            "divides too": "SELECT id, 1 / (id - 2) AS part FROM quotes WHERE id / price = 2 AND id = 2",
+            "plain": "SELECT id FROM quotes WHERE id < 1",
+        }
+    )
+    place.write("a.json", quotes(0))
+
+    running = run(place.settings, spark)
+
+    assert place.pairs() == [("divides", 1), ("divides", 2), ("divides too", 2), ("plain", 0)]
+    (report,) = running.reports()
+    assert report.failures == 3 and report.problems == ()
+    counters = place.counters()
+    assert [counters[id].get("failures", 0) for id in ("divides", "divides too", "plain")] == [1, 1 + 1, 0]

@@ -55,9 +55,6 @@ def find(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zo
 
 
 def _failures(evaluation: Evaluation, counted: tuple[Expression, ...]) -> dict[Expression, int]:
-    found = {}
-    for expression in counted:
-        failed = sum(int(np.count_nonzero(mask)) for _, mask in evaluation.failed(expression))
-        if failed:
-            found[expression] = failed
-    return found
+    counts = dict.fromkeys(counted, 0)
+    evaluation.add_failures(counts)
+    return {expression: rows for expression, rows in counts.items() if rows}

@@ -14,12 +14,13 @@ from eddyline.config import OrderSettings
 from eddyline.execute.choice import Chosen
 from eddyline.execute.lineages import Lineages, Rows
 from eddyline.execute.monitor import Monitor, Watched
-from eddyline.execute.rearranging import Clock, Rearranging
+from eddyline.execute.rearranging import Affords, Clock, Rearranging
 from eddyline.execute.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.kernels.rowwise import ones
 from eddyline.model.asc import covered
 from eddyline.model.sequence import Counters, Sequence
+from eddyline.order.met import compile_kernels
 
 TOGETHER: Final = 32  # batches that are looked at together
 TOGETHER_ROWS: Final = 2_000  # or fewer, if they have so many rows
@@ -226,9 +227,17 @@ class Ordered:
             started = self._exact()
             if rearranging.wants and monitor.due(rows):
                 rearranging.add(monitor.look(evaluation, rows, rearranging.most))
-            rearranging.think(affords)
             monitor.spent(self._exact() - started)
+            if rearranging.has_period:
+                self._step(affords)
         self._sequence = rearranging.sequence
+
+    def _step(self, affords: Affords) -> None:
+        """Show what was looked at to the strategy. Its kernels are loaded here: a process of few batches needs none."""
+        compile_kernels()  # seconds, the first time on a machine, for which the monitor would have to save for long
+        started = self._exact()
+        self._rearranging.think(affords)
+        self._monitor.spent(self._exact() - started)
 
     def _answer_now(self, evaluation: Evaluation, rows: int) -> None:
         """In the middle of a batch, unless another thread thinks already."""

@@ -81,6 +81,11 @@ class Rearranging:
         return self.measuring and self._tuples < self._period
 
     @property
+    def has_period(self) -> bool:
+        """Whether the next step has all the tuples that it looks at."""
+        return self.measuring and self._tuples >= self._period
+
+    @property
     def most(self) -> int | None:
         """How many tuples are of use; None for any number: strategies of the papers take a period for every step."""
         return self._period - self._tuples if self._adaptive else None
@@ -121,7 +126,7 @@ class Rearranging:
     def think(self, affords: Affords) -> None:
         """Show periods to the strategy, as long as there are any and time for it."""
         spent = 0.0
-        while self._strategy is not None and self._tuples >= self._period:
+        while self._strategy is not None and self.has_period:
             if not affords(spent + self.step_seconds):
                 return
             spent += self._step(self._strategy)

@@ -200,7 +200,7 @@ def newest(samples: List[Sample], most: int) -> Sample:
 
 @cache
 def compile_kernels() -> None:
-    """Have the kernels compiled: between batches that would take the monitor's time for long after."""
+    """Have the kernels compiled, before anybody measures what they take."""
     ones = np.ones(BLOCK_WORDS, np.uint64)
     asc = ASC(
         0, Column("a", t.INT), np.empty(0), 1, 1, ones, np.ones((1, 2, BLOCK_WORDS), np.uint64), ones[None]

@@ -17,7 +17,7 @@ from eddyline.order.hybrid import Hybrid
 from eddyline.order.macro import Macro
 from eddyline.order.macs import Macs
 from eddyline.order.macssas import Macssas
-from eddyline.order.met import Ending, compile_kernels
+from eddyline.order.met import Ending
 from eddyline.order.sas import Sas
 from eddyline.order.shuffled import Random
 from eddyline.order.strategy import Strategy, find_sequence
@@ -27,7 +27,6 @@ from eddyline.order.worst import Worst
 __all__ = ["STRATEGIES", "Strategy", "find_sequence", "make_strategy"]
 
 STRATEGIES: Final[tuple[StrategyName, ...]] = get_args(StrategyName)
-_BLIND: Final = ("fixed", "random", "macs")  # which look at no tuples
 _GREEDY: Final[dict[str, Callable[[List[ASC], Sequence], Strategy]]] = {
     "worst": Worst,
     "best": Best,
@@ -57,8 +56,6 @@ def make_strategy(
         raise SettingsError(f'strategy "{name}" is not known', hint=f"one of {', '.join(STRATEGIES)}")
     start = start or Sequence(tuple(range(len(ascs))))
     assert sorted(start.subjects) == list(range(len(ascs))), "a sequence has all subjects"
-    if name not in _BLIND:
-        compile_kernels()
     match name:
         case "fixed":
             return Fixed(start)

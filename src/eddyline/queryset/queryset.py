@@ -20,7 +20,7 @@ from eddyline.execute.why import Why
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
-from eddyline.model.expression import Call
+from eddyline.model.expression import Call, Expression
 from eddyline.model.matches import Matches
 from eddyline.model.query import NormalQuery, Query
 from eddyline.queryset import shared, store
@@ -177,14 +177,25 @@ class QuerySet:
         return served
 
     def match(
-        self, batch: Any, *, stream: str | None = None, threads: int = 1, known: Known | None = None
+        self,
+        batch: Any,
+        *,
+        stream: str | None = None,
+        threads: int = 1,
+        known: Known | None = None,
+        failed: dict[Expression, int] | None = None,
     ) -> Matches:
         """Which tuples of a batch (Arrow, pandas or polars) satisfy which queries.
 
-        `known` has the values of all `externals`, for queries that need what only Spark can compute.
+        `known` has the values of all `externals`, for queries that need what only Spark can compute. `failed` has
+        expressions whose failures are of interest: the rows in which they fail are added to its numbers.
         """
         executors, columns, rows = self._columns(batch, stream)
-        return self._matches(executors, columns, rows, threads, known=known)
+        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows, known=known)
+        matches = self._matches(executors, evaluation, rows, threads)
+        if failed and rows:
+            evaluation.add_failures(failed)
+        return matches
 
     def blocks(
         self,
@@ -205,18 +216,17 @@ class QuerySet:
             size = min(rows, total - first)
             piece = {name: column.slice(first, size) for name, column in columns.items()}
             values = {call: column.slice(first, size) for call, column in (known or {}).items()}
-            yield self._matches(executors, piece, size, threads, first, values)
+            evaluation = Evaluation(piece, time_zone=self.time_zone, rows=size, known=values)
+            yield self._matches(executors, evaluation, size, threads, first)
 
     def _matches(
         self,
         executors: list[SegmentExecutor],
-        columns: Columns,
+        evaluation: Evaluation,
         rows: int,
         threads: int,
         first: int = 0,
-        known: Known | None = None,
     ) -> Matches:
-        evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows, known=known)
         found = [executor.match(evaluation, rows, threads=threads) for executor in executors] if rows else []
         return Matches(self._book.roster, rows, [part for parts in found for part in parts], first=first)
 

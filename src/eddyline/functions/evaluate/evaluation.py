@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from eddyline.errors import EddylineError
@@ -74,6 +75,11 @@ class Evaluation:
         """The operations of an expression that failed in some row, each with these rows."""
         self._outcome(expression)
         return list(failed_rows(expression, self._known, self._rows))
+
+    def add_failures(self, counts: dict[Expression, int]) -> None:
+        """Add to the number of each expression the rows in which operations of it failed."""
+        for expression in counts:
+            counts[expression] += sum(int(np.count_nonzero(mask)) for _, mask in self.failed(expression))
 
     def some(self, rows: pa.Array, columns: Iterable[str]) -> Evaluation:
         """An evaluation of some of the rows, by number, over the columns named; failures there are not counted."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 from eddyline.functions.evaluate.arrays import Mask, Outcome, numbers, validity
 from eddyline.functions.evaluate.compare import compare
 from eddyline.functions.operations import OPERATIONS
+from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression, is_external, outermost
 
 Wanted: TypeAlias = Callable[[Call, Sequence[pa.Array], Mask], Iterator[Mask]]
@@ -94,7 +95,7 @@ def fallible(expression: Expression) -> tuple[Expression, ...]:
     if not any(_can_fail(part) for part in outermost(expression)):
         return ()
     assert isinstance(expression, Call), "what can fail is a call"
-    if OPERATIONS[expression.function].try_sql or expression.function in _LAZY:
+    if _can_fail(expression) or expression.function in _LAZY:
         return (expression,)
     return tuple(dict.fromkeys(part for each in expression.arguments for part in fallible(each)))
 
@@ -103,7 +104,15 @@ def _can_fail(expression: Expression) -> bool:
     """Whether the operation itself can; what Spark computes has been counted where it was computed."""
     if not isinstance(expression, Call) or is_external(expression):
         return False
-    return OPERATIONS[expression.function].try_sql is not None
+    operation = OPERATIONS[expression.function]
+    if operation.try_sql is None:
+        return False
+    return expression.type not in (t.FLOAT, t.DOUBLE) or not (operation.integral or _is_floating(expression))
+
+
+def _is_floating(expression: Call) -> bool:
+    """Whether it is computed by floating point, which overflows to infinity."""
+    return expression.function in ("add", "sub", "mul")
 
 
 def _parents_first(root: Expression) -> list[Expression]:

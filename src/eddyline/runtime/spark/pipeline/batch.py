@@ -90,6 +90,8 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
     finally:
         results.unpersist()
     with stages.stage("commit"):
+        own = facts.table.fallible_in(source.stream.name, facts.queries)
+        summary.failures += own.by_query(summary.failed)
         summary.failures += failures(shop, facts, source, culprits, summary)
         problems = quarantine(shop, facts, source, culprits)
         late = shop.counting.add(name, batch_id, _counters(facts, summary, delivered))

@@ -11,6 +11,7 @@ neither, and is the only kind of row without a sink.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import thread_time
@@ -130,6 +131,7 @@ class _Task:
         names = [to or route.sink for to, route in zip(self._table.destinations, routes, strict=True)]
         self._destination_texts = pa.array(names, pa.string())
         self._keys = Keys(work.identity, work.source, work.batch_id, partition)
+        self._failed = dict.fromkeys(self._table.fallible_in(work.stream, self._queries).expressions, 0)
         self._summary = Summary()
 
     def results(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -144,7 +146,7 @@ class _Task:
                 place = np.flatnonzero(readable)
                 batch = batch.take(pa.array(place))
         known = {call: batch.column(external_name(at)) for at, call in enumerate(self._work.externals)}
-        found = self._queries.match(batch, stream=self._work.stream, known=known)
+        found = self._queries.match(batch, stream=self._work.stream, known=known, failed=self._failed)
         row, number = found.pair_arrays()
         self._count(row, number)
         wanted = ~self._table.shadow[number]
@@ -157,6 +159,7 @@ class _Task:
 
     def summary_row(self) -> pa.RecordBatch:
         """The counts of the task, as the only row without a sink."""
+        self._summary.failed += Counter(dict(enumerate(self._failed.values())))  # zeros are left out
         self._summary.segments = self._feedback.tallies()
         self._summary.working = thread_time() - self._started
         return _batch(1, payload=pa.array([self._summary.text()]))

@@ -14,7 +14,7 @@ from eddyline.runtime.spark.feedback.tally import SegmentTally, together
 
 @dataclass(slots=True)
 class Summary:
-    """Counts of a task or of a whole batch; queries by number, sinks by name.
+    """Counts of a task or of a whole batch; queries and expressions by number, sinks by name.
 
     >>> one = Summary(rows=3, matches=Counter({7: 2}), sinks=Counter(results=2))
     >>> total([one.text(), one.text()]).matches
@@ -28,6 +28,9 @@ class Summary:
     delivered: Counter[int] = field(default_factory=Counter)
     undelivered: Counter[int] = field(default_factory=Counter)  # have no sink, or could not be projected
     failures: Counter[int] = field(default_factory=Counter)  # operations that counted as NULL
+    failed: Counter[int] = field(
+        default_factory=Counter
+    )  # rows, by place of the expression that failed in a condition
     sinks: Counter[str] = field(default_factory=Counter)  # result rows
     reasons: Counter[str] = field(default_factory=Counter)  # of dead letters
     working: float = 0.0  # seconds of workers' processors
@@ -59,7 +62,7 @@ class Summary:
 
 
 _PLAIN = ("rows", "unreadable", "matched_rows", "working")
-_BY_NUMBER = ("matches", "delivered", "undelivered", "failures")
+_BY_NUMBER = ("matches", "delivered", "undelivered", "failures", "failed")
 _BY_NAME = ("sinks", "reasons")
 
 

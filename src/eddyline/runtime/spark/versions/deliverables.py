@@ -1,4 +1,4 @@
-"""What goes with the queries of a compiled version: revision, state, destination, SELECT list; for the workers.
+"""What goes with the queries of a compiled version: revision, state, destination, SELECT list, what can fail.
 
 By query number of the set, in pages of `ROWS` numbers that versions share: a change writes the pages that it touches.
 """
@@ -21,13 +21,16 @@ from eddyline.engine.projections import Projection
 from eddyline.model.catalog import Stream
 from eddyline.model.codec import decode_expression, encode_expression
 from eddyline.model.query import Output
+from eddyline.queryset import QuerySet
 from eddyline.queryset.shared import Page, joined, open_page, pages_of, read_manifest
 from eddyline.queryset.streams import unpack_stream
+from eddyline.runtime.spark.versions.fallible import Fallible
 from eddyline.runtime.spark.versions.lexicon import read_texts
 
 if TYPE_CHECKING:
     from eddyline.runtime.spark.shipping import Shipment
 
+PARTS: Final = ("table", "destinations", "projections", "fallibles")
 ROWS: Final = 16_384  # numbers of a page
 MAX_OPEN: Final = 4  # versions that a process keeps open
 
@@ -41,8 +44,9 @@ _opening: Final = Lock()
 class Deliverables:
     """What goes with each query number of a version; what belongs to removed numbers means nothing.
 
-    `revision`, `number` (the registry's), `shadow`, `destination` (a place in `destinations`) and `projection` (a place
-    in `projections`) are arrays by query number, and so are `ids`. All is read when it is first asked for.
+    `revision`, `number` (the registry's), `shadow`, `destination` (a place in `destinations`), `projection` (a place
+    in `projections`) and `fallible` (the place of a list) are arrays by query number, and so are `ids`. All is read when
+    it is first asked for.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,9 +59,10 @@ class Deliverables:
             return [open_page(pages / page.name) for page in names]  # open, they can be read even if deleted
 
         self._queries = opened(pages_of(manifest))
-        self._table, self._destinations, self._projections = (
-            opened(named(self._notes[part])) for part in ("table", "destinations", "projections")
+        self._table, self._destinations, self._projections, self._fallibles = (
+            opened(named(self._notes[part])) for part in PARTS
         )
+        self._fallible_in: dict[str, Fallible] = {}
         self.version: int = self._notes["registry"]["version"]
         self.time_zone: str = manifest["time_zone"]
         self.size: int = manifest["size"]
@@ -96,6 +101,19 @@ class Deliverables:
     def projection(self) -> Integers:
         """What it selects: a place in `projections`."""
         return self._column("projection", np.int32)
+
+    @cached_property
+    def fallible(self) -> Integers:
+        """Which parts of its condition can fail: the place of a list of them."""
+        return self._column("fallible", np.int32)
+
+    def fallible_in(self, stream: str, queries: QuerySet) -> Fallible:
+        """What can fail in the conditions of the queries over a stream; `queries` are those of the version."""
+        found = self._fallible_in.get(stream)
+        if found is None:
+            texts = [text or "" for text in read_texts(self._fallibles)]
+            found = self._fallible_in[stream] = Fallible(stream, texts, self.fallible, queries.numbers)
+        return found
 
     @cached_property
     def destinations(self) -> list[str | None]:

@@ -18,7 +18,7 @@ from eddyline.queryset import QuerySet, open_set
 from eddyline.queryset.durable import flush_folder, make_folder
 from eddyline.queryset.shared import MANIFEST, check_page, files_of, open_page, read_manifest, sweep
 from eddyline.runtime.spark.versions.compiled import SETTINGS, Compiled, Recipe
-from eddyline.runtime.spark.versions.deliverables import Deliverables, named
+from eddyline.runtime.spark.versions.deliverables import PARTS, Deliverables, named
 from eddyline.runtime.spark.versions.lexicon import Lexicon, read_texts
 from eddyline.runtime.spark.versions.table import Lists, Table
 
@@ -63,7 +63,8 @@ class SavedVersions:
         self._check_pages(folder)
         queries = QuerySet.load(folder, settings=SETTINGS, resolver=recipe.resolver)
         notes: dict[str, Any] = read_manifest(folder)["notes"]
-        lists = Lists(self._lexicon(notes["destinations"]), self._lexicon(notes["projections"]))
+        destinations, projections, fallibles = (self._lexicon(notes[part]) for part in PARTS[1:])
+        lists = Lists(destinations, projections, fallibles)
         table = Table.restored(Deliverables(folder), lists, named(notes["table"]))
         return Compiled(version, notes["registry"]["stamp"], queries, table, notes["problems"])
 
@@ -74,7 +75,10 @@ class SavedVersions:
 
     def _check_pages(self, folder: Path) -> None:
         notes = read_manifest(folder)["notes"]
-        for page in named([*notes["table"], *notes["destinations"], *notes["projections"]]):
+        missing = [part for part in PARTS if part not in notes]
+        if missing:
+            raise FileError(f"{folder} was written by an earlier eddyline, without {missing[0]}")
+        for page in named([page for part in PARTS for page in notes[part]]):
             check_page(self._pages, page)
 
     def fits(self, version: int, recipe: Recipe) -> bool:

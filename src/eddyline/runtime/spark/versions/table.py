@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.model.expression import Expression
 from eddyline.model.query import NormalQuery, Output
 from eddyline.model.verdict import State
 from eddyline.queryset.shared import Page, write_page
 from eddyline.registry import Entry
 from eddyline.runtime.spark.versions.deliverables import ROWS, Deliverables, encode_outputs
+from eddyline.runtime.spark.versions.fallible import FallibleParts, encode_parts
 from eddyline.runtime.spark.versions.lexicon import Lexicon
 
 COLUMNS: Final = {
@@ -24,24 +26,36 @@ COLUMNS: Final = {
     "shadow": np.int8,
     "destination": np.int32,
     "projection": np.int32,
+    "fallible": np.int32,
 }
 Arrays = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The distinct destinations and SELECT lists; they only grow, so that versions share them."""
+    """The distinct destinations, SELECT lists and lists of what can fail; they only grow, so that versions share them."""
 
     destinations: Lexicon = field(default_factory=Lexicon)
     projections: Lexicon = field(default_factory=Lexicon)
-    _seen: dict[tuple[str, tuple[Output, ...]], int] = field(default_factory=dict)
+    fallibles: Lexicon = field(default_factory=Lexicon)
+    _selected: dict[tuple[str, tuple[Output, ...]], int] = field(default_factory=dict)
+    _failing: dict[tuple[str, tuple[Expression, ...]], int] = field(default_factory=dict)
+    _parts: FallibleParts = field(default_factory=FallibleParts)
 
     def projection(self, query: NormalQuery) -> int:
         """The number of what a query selects."""
         key = (query.stream, query.outputs)
-        found = self._seen.get(key)
+        found = self._selected.get(key)
         if found is None:
-            found = self._seen[key] = self.projections.number(encode_outputs(*key))
+            found = self._selected[key] = self.projections.number(encode_outputs(*key))
+        return found
+
+    def fallible(self, query: NormalQuery) -> int:
+        """The number of what can fail in a query's condition."""
+        key = (query.stream, self._parts.of(query))
+        found = self._failing.get(key)
+        if found is None:
+            found = self._failing[key] = self.fallibles.number(encode_parts(*key))
         return found
 
 
@@ -71,6 +85,7 @@ class Table:
             "shadow": [entry.state == State.SHADOW for entry in entries],
             "destination": [lists.destinations.number(entry.destination) for entry in entries],
             "projection": [lists.projection(query) for query in queries],
+            "fallible": [lists.fallible(query) for query in queries],
         }
         columns = {
             name: np.concatenate([self.columns[name], np.array(fresh[name], kind)])
@@ -105,6 +120,7 @@ class Table:
             "table": [(page.name, page.rows, page.checksum) for page in pages],
             "destinations": self.lists.destinations.save(folder),
             "projections": self.lists.projections.save(folder),
+            "fallibles": self.lists.fallibles.save(folder),
         }
         notes["pages"] = [name for kind in list(notes.values()) for name, _, _ in kind]
         return replace(self, pages=tuple(pages)), notes
