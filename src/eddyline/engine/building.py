@@ -14,13 +14,17 @@ import threading
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
 from eddyline.index.segment import Segment, build_segment
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
+
+_SERVE: Final = (
+    "import sys; from eddyline.engine.building import serve; serve(sys.stdin.buffer, sys.stdout.buffer)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +62,8 @@ class Builder:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            code = "from eddyline.engine.building import serve; serve()"
             self._process = subprocess.Popen(
-                [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                [sys.executable, "-c", _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             self._end = weakref.finalize(self, _end, self._process)
         return self._process
@@ -81,7 +84,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.stdout.close()
 
 
-def serve(jobs: BinaryIO = sys.stdin.buffer, segments: BinaryIO = sys.stdout.buffer) -> None:
+def serve(jobs: BinaryIO, segments: BinaryIO) -> None:
     """Compile jobs until there are no more."""
     compilers: dict[tuple[object, ...], Compiler] = {}
     while True:
