@@ -107,7 +107,8 @@ class IndexSettings:
     every plain conjunction. What the last two cannot serve is sliced."""
 
     min_keys: int = 360
-    """With `auto`: how many distinct constants a subject needs to be used as a key (see `index/choose.py`)."""
+    """With `auto`: how many distinct constants a key needs, and how many queries a table, beside queries that are sliced;
+    fewer are enough where all queries are found by key (see `index/choose.py`)."""
 
     rowwise_bytes: int = 32 << 20
     """With `auto`: how many bytes a segment may take to hold its plain conjunctions once more for batches of a few rows,
