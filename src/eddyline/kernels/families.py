@@ -65,7 +65,8 @@ def place_families(
     for first in range(0, rows, BLOCK):
         size = min(BLOCK, rows - first)
         for leaf in range(len(leaves)):
-            registers[leaf, :size] = leaves[leaf, first : first + size]
+            for i in range(size):
+                registers[leaf, i] = leaves[leaf, first + i]
         for f in range(len(families)):
             for k in range(code_starts[f], code_starts[f + 1]):
                 compute(code, k, code_constants, registers, size)

@@ -96,7 +96,8 @@ def locate_formulas(leaves, code, constants, starts, places, truths, registers, 
     for first in range(0, rows, BLOCK):
         size = min(BLOCK, rows - first)
         for leaf in range(len(leaves)):
-            registers[leaf, :size] = leaves[leaf, first : first + size]
+            for i in range(size):
+                registers[leaf, i] = leaves[leaf, first + i]
         for f in range(len(places)):
             last = starts[f + 1] - 1
             for k in range(starts[f], last):
