@@ -37,7 +37,7 @@ demo: $(STAMP)  ## see it work: make demo ARGS='--runtime embedded --seconds 10'
 test: lint  ## everything that must be green: lint, types, layers, docs and all tests
 	$(PYTEST) -m "not fuzz and not faults" $(ARGS)
 
-test-faults: $(STAMP)  ## kill pipelines at random moments and break what is around them: some twenty minutes
+test-faults: $(STAMP)  ## kill pipelines at random moments and break what is around them: some ten minutes
 	$(PYTEST) -m faults $(ARGS)
 
 check: lint  ## the quick part of test: no Spark, no slow tests
