@@ -220,14 +220,9 @@ class QuerySet:
             yield self._matches(executors, evaluation, size, threads, first)
 
     def _matches(
-        self,
-        executors: list[SegmentExecutor],
-        evaluation: Evaluation,
-        rows: int,
-        threads: int,
-        first: int = 0,
+        self, by: list[SegmentExecutor], evaluation: Evaluation, rows: int, threads: int, first: int = 0
     ) -> Matches:
-        found = [executor.match(evaluation, rows, threads=threads) for executor in executors] if rows else []
+        found = [executor.match(evaluation, rows, threads=threads) for executor in by] if rows else []
         return Matches(self._book.roster, rows, [part for parts in found for part in parts], first=first)
 
     def count(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> dict[str, int]:
