@@ -1,5 +1,6 @@
 """`python -m bench run`: measure, print, and write bench/results/latest.json; `spark`: the same on Spark, in the same file;
-`report`: put that into the README; `figures`: the experiments of the papers, with pictures.
+`report`: put that into the README; `figures`: the experiments of the papers, with pictures; `compare`: two trees beside
+each other.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ EXAMPLES: Final = """examples:
   python -m bench figures --paper cacq beyond                    CACQ's, and those beyond the papers
   python -m bench figures --figure asc-2-figure-6 --scale 1      one figure with the paper's sizes
   python -m bench figures --paper asc-1 --out my-figures         CSV, JSON and pictures into another folder"""
+
+COMPARISONS: Final = """examples:
+  python -m bench compare main                                   this folder beside the newest commit of main
+  python -m bench compare v0.1 main --line push p99              two revisions, some lines
+  python -m bench compare ../before . --spark                    two folders, the lines on Spark"""
 
 
 def _compiling(setting: Setting) -> list[Record]:
@@ -80,6 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
     console = Console() if sys.stdout.isatty() else Console(width=100)
     if chosen.command == "figures":
         return _figures(chosen, console)
+    if chosen.command == "compare":
+        return _compare(chosen, console)
     setting = Setting(chosen.quick, chosen.queries)
     on_spark = chosen.command == "spark"
     suites = _on_spark(chosen.workload) if on_spark else {n: SUITES[n] for n in chosen.workload or SUITES}
@@ -103,6 +111,20 @@ def _figures(chosen: argparse.Namespace, console: Console) -> int:
     figures.run(modules, chosen.scale, folder, console)
     console.print(f"written to {folder}")
     return 0
+
+
+def _compare(chosen: argparse.Namespace, console: Console) -> int:
+    from bench.compare.compare import CompareError, compare, names
+
+    known = names(embedded=not chosen.spark, spark=chosen.spark or bool(chosen.line))
+    wanted = [name for name in known if not chosen.line or any(word in name for word in chosen.line)]
+    try:
+        if not wanted:
+            raise CompareError(f"--line: none has these words; there are {', '.join(known)}")
+        return compare(chosen.old, chosen.new, wanted, console, chosen.results)
+    except CompareError as error:
+        console.print(str(error), style="red", highlight=False, markup=False)
+        return 2
 
 
 def _scale(text: str) -> Scale:
@@ -149,6 +171,21 @@ def _parser() -> argparse.ArgumentParser:
         help=f"share of the papers' sizes: {QUICK:g}, a quick run, if not given; 1 is all of them",
     )
     figures.add_argument("--out", type=Path, help="the folder for CSV, JSON and pictures")
+    compared = commands.add_parser(
+        "compare",
+        help="two trees beside each other: is the new one slower anywhere?",
+        epilog=COMPARISONS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    compared.add_argument("old", help="a folder with the project, or a revision of it")
+    compared.add_argument("new", nargs="?", default=".", help="the same; this folder if not given")
+    compared.add_argument(
+        "--line", action="extend", nargs="+", help="only lines that have one of these words"
+    )
+    compared.add_argument(
+        "--spark", action="store_true", help="the lines on Spark instead of the embedded ones"
+    )
+    compared.add_argument("--results", type=Path, default=record.LATEST.with_name("compare.json"))
     for command in (run, spark, shown):
         command.add_argument("--results", type=Path, default=record.LATEST, help="the results file")
     return parser

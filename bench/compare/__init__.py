@@ -1,0 +1,1 @@
+"""Two trees of this project beside each other on one machine: `python -m bench compare OLD NEW`."""
