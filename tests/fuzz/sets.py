@@ -26,8 +26,8 @@ from tests.fuzz.judge import Searched
 
 SETS = 20  # per search
 SIZES = (1, 64, 65, 512, 513)
-SECONDS = 20.0  # of one check, some twenty times what the slowest takes; kernels may have to be compiled
-PATIENCE = 3  # times as long has a check that did not end, before it is believed
+SECONDS = 10  # of one check, some ten times what the slowest takes
+PATIENCE = 60  # the same before a hang is believed: kernels may have to be compiled
 TRIES = 120  # to make a finding smaller
 FEW = 6  # statements that are worth being made smaller one by one
 
@@ -65,9 +65,7 @@ class SetJudge:
     """Draws sets and compares them with the reference, each check in bounded time."""
 
     def __init__(self) -> None:
-        warm_up = partial(judged, drawn_case(0, "UTC"))
-        self._quick = Bounded(judged, warm_up, seconds=SECONDS)
-        self._patient = Bounded(judged, warm_up, seconds=PATIENCE * SECONDS)
+        self._bounded = Bounded(judged, partial(judged, drawn_case(0, "UTC")))
 
     def search(self, seed: int, zone: str, most: int) -> Searched:
         """The sets of some seeds, and the findings among them as small as they get."""
@@ -76,17 +74,17 @@ class SetJudge:
             if len(findings) == most:
                 break
             case = drawn_case(each, zone)
-            count, wrong = self._outcome(case, self._quick)
+            count, wrong = self._outcome(case)
             compared += count
             if wrong.startswith("hang"):
-                _, wrong = self._outcome(case, self._patient)
+                _, wrong = self._outcome(case, seconds=PATIENCE)
             if wrong:
                 findings.append(f"# seed {each}\n" + self._smallest(case, _kind(wrong)))
         return Searched(compared, findings)
 
-    def _outcome(self, case: Case, by: Bounded) -> tuple[int, str]:
+    def _outcome(self, case: Case, *, seconds: int = SECONDS) -> tuple[int, str]:
         try:
-            compared, wrong = by.call(case)
+            compared, wrong = self._bounded.call(case, seconds=seconds)
         except TimeoutError as error:
             return len(case.drawn.statements), f"hang: {error}"
         except EOFError:
@@ -104,7 +102,7 @@ class SetJudge:
             nonlocal wrong
             if next(budget, None) is None:
                 return False
-            outcome = self._outcome(candidate, self._quick)[1]
+            outcome = self._outcome(candidate)[1]
             wrong = outcome if _kind(outcome) == kind else wrong
             return _kind(outcome) == kind
 
