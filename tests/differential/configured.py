@@ -1,9 +1,10 @@
-"""The reference as the judge of query sets: all statements in one set, under each configuration."""
+"""The reference as the judge of query sets: all statements in one set, under some configurations, in batches of some size."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from eddyline import reference
@@ -12,22 +13,37 @@ from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import statement_text
 from eddyline.testing.tree import Statement
 from tests.conformance.matrix import CONFIGURATIONS, binds
-from tests.differential.finding import Finding
+from tests.differential.finding import Finding, Report
 
 
 def judge_configured(
-    statements: Sequence[Statement], batch: pa.RecordBatch, zone: str = "UTC"
-) -> list[Finding]:
-    """Where a configuration finds other rows than the reference; statements that are not accepted are skipped."""
-    by_id = {str(i): one for i, one in enumerate(statements) if binds(statement_text(one))}
-    queries = {id: statement_text(one) for id, one in by_id.items()}
-    expected = reference.match(queries, batch, streams=[EVERYTHING], time_zone=zone)
-    findings: dict[str, Finding] = {}
-    for name, settings in CONFIGURATIONS.items():
+    statements: Sequence[Statement],
+    rows: pa.RecordBatch,
+    zone: str = "UTC",
+    *,
+    configurations: Collection[str] = tuple(CONFIGURATIONS),
+    size: int,
+) -> Report:
+    """Where a configuration finds other rows than the reference; statements that are not accepted are skipped.
+
+    The rows come in batches of `size`, as many as have each of them once at least; if they are fewer, again and again.
+    """
+    kept = [one for one in statements if binds(statement_text(one))]
+    queries = {str(number): statement_text(one) for number, one in enumerate(kept)}
+    expected = reference.match(queries, rows, streams=[EVERYTHING], time_zone=zone)
+    wanted = np.zeros((rows.num_rows, len(queries)), np.bool_)
+    wanted[expected.pair_arrays()] = True
+    findings: dict[int, Finding] = {}
+    for name in configurations:
+        settings = CONFIGURATIONS[name]
         queryset = QuerySet.build(queries, streams=[EVERYTHING], time_zone=zone, settings=settings)
-        found = queryset.match(batch)
-        for id, one in by_id.items():
-            wanted, rows = expected.rows(id).tolist(), found.rows(id).tolist()
-            if wanted != rows and id not in findings:
-                findings[id] = Finding("matches", one, wanted, rows, detail=name)
-    return list(findings.values())
+        for first in range(0, rows.num_rows, size):
+            chosen = np.arange(first, first + size) % rows.num_rows
+            found = np.zeros((size, len(queries)), np.bool_)
+            found[queryset.match(rows.take(pa.array(chosen))).pair_arrays()] = True
+            for number in np.flatnonzero((found != wanted[chosen]).any(axis=0)).tolist():
+                wrong = np.unique(chosen[found[:, number] != wanted[chosen, number]]).tolist()
+                right = np.flatnonzero(wanted[:, number]).tolist()
+                finding = Finding("matches", kept[number], right, f"not so for {wrong}", detail=name)
+                findings.setdefault(number, finding)
+    return Report(list(findings.values()), judged=len(queries))

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
-import pyarrow as pa
+from collections.abc import Callable
 
 from eddyline.testing.plain import plain_rows
 from eddyline.testing.queries import statement
 from eddyline.testing.rows import benign_rows, nasty_rows
-from eddyline.testing.tree import Statement
-from tests.differential.finding import Finding
-
-Check = Callable[[Sequence[Statement], pa.RecordBatch, str], list[Finding]]
-
-
-@dataclass(frozen=True)
-class Judge:
-    """One judgement; `check` takes statements, rows and a time zone."""
-
-    name: str
-    statement: Callable[[int], Statement]
-    rows: Callable[[int], pa.RecordBatch]
-    check: Check
+from tests.fuzz.judge import Judge
+from tests.fuzz.statements import StatementJudge
 
 
 def _spark() -> list[Judge]:
@@ -32,19 +17,19 @@ def _spark() -> list[Judge]:
 
     spark = session("eddyline-fuzz", cores=1)
     return [
-        Judge(
+        StatementJudge(
             "try",
             statement,
             lambda seed: nasty_rows(seed, 48),
             lambda s, b, zone: judge_try(spark, s, b, zone).findings,
         ),
-        Judge(
+        StatementJudge(
             "text",
             statement,
             lambda seed: benign_rows(seed, 32),
             lambda s, b, zone: judge_text(spark, s, b, zone).findings,
         ),
-        Judge(
+        StatementJudge(
             "refusal",
             lambda seed: statement(seed, wild=0.06),
             lambda seed: benign_rows(seed, 2),
@@ -57,7 +42,7 @@ def _duckdb() -> list[Judge]:
     from tests.differential.duck import judge_duckdb, plain_statement
 
     return [
-        Judge(
+        StatementJudge(
             "duckdb", plain_statement, lambda seed: plain_rows(seed, 40), lambda s, b, _: judge_duckdb(s, b)
         )
     ]
@@ -66,13 +51,13 @@ def _duckdb() -> list[Judge]:
 def _normal() -> list[Judge]:
     from tests.differential.normal import judge_normal
 
-    return [Judge("normal", statement, lambda seed: nasty_rows(seed, 40), judge_normal)]
+    return [StatementJudge("normal", statement, lambda seed: nasty_rows(seed, 40), judge_normal)]
 
 
 def _matches() -> list[Judge]:
-    from tests.differential.configured import judge_configured
+    from tests.fuzz.sets import SetJudge
 
-    return [Judge("matches", statement, lambda seed: nasty_rows(seed, 40), judge_configured)]
+    return [SetJudge()]
 
 
 JUDGES: dict[str, Callable[[], list[Judge]]] = {

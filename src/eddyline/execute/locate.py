@@ -22,14 +22,19 @@ from eddyline.kernels import locate as kernels
 from eddyline.model import types as t
 
 Ids = npt.NDArray[np.unsignedinteger[Any]]
+Plain = npt.NDArray[Any]
 Starts = npt.NDArray[np.int64]
 TABLE_LIMIT: Final = 1 << 16
 CELLS_A_CONSTANT: Final = 4
-_NO_CELLS: Final[Starts] = np.empty(0, np.int64)
 SCAN_LIMIT: Final = 16  # comparisons a value from which binary search is quicker
-_INTEGER: Final = {t.BYTE: np.int8, t.SHORT: np.int16, t.INT: np.int32, t.LONG: np.int64, t.DATE: np.int32}
-_LONGS: Final = (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME)
-_WIDTHS: Final = {**_INTEGER, **dict.fromkeys(_LONGS, np.int64), t.FLOAT: np.float32, t.DOUBLE: np.float64}
+_WIDTHS: Final = {
+    t.BYTE: np.int8,
+    t.SHORT: np.int16,
+    **dict.fromkeys((t.INT, t.DATE, t.YEAR_MONTH), np.int32),
+    **dict.fromkeys((t.LONG, t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME), np.int64),
+    t.FLOAT: np.float32,
+    t.DOUBLE: np.float64,
+}
 
 
 class Locator(Protocol):
@@ -44,12 +49,8 @@ def locator(cutting: Cutting) -> Locator:
     kind = cutting.subject.type
     if not len(cutting.constants):
         return _Presence(cutting)
-    if isinstance(cutting, Offsets):
-        return _Offsets(cutting)
-    if kind in _INTEGER or kind in _LONGS or kind == t.BOOLEAN or _is_short_decimal(kind):
-        return _Integers(cutting)
-    if t.is_fractional(kind):
-        return _Floats(cutting)
+    if kind in _WIDTHS or kind == t.BOOLEAN or _is_short_decimal(kind):
+        return Numbers(cutting, min(ways(cutting).values(), key=lambda way: way.effort))
     if kind in (t.STRING, t.BINARY) and cutting.points_only:
         return Points(cutting)
     return _Distinct(cutting)
@@ -85,85 +86,135 @@ class _Presence:
         mark_nulls(values, self._cutting.null, ids)
 
 
-class _Offsets:
+class Way(Protocol):
+    """One way from plain numbers to region ids; `effort`: comparisons for one look-up of each constant."""
+
+    effort: float
+
+    def locate(self, values: Plain, ids: Ids) -> None:
+        """Write the region ids, whatever stands for NULL included."""
+
+
+class Numbers:
+    """Types of a fixed width, in one of their ways."""
+
+    def __init__(self, cutting: Cutting, way: Way) -> None:
+        self._kind, self._null, self._way = cutting.subject.type, cutting.null, way
+
+    def locate(self, values: pa.Array, ids: Ids) -> None:
+        self._way.locate(plain_values(values, self._kind), ids)
+        mark_nulls(values, self._null, ids)
+
+
+def ways(cutting: Cutting) -> dict[str, Way]:
+    """All ways that serve the constants of a subject of numbers, by name; where two are as quick the first is taken."""
+    if isinstance(cutting, Offsets):
+        return {"offset": _ByOffset(cutting)}
+    constants = np.asarray(cutting.constants)
+    if t.is_fractional(cutting.subject.type):
+        possible: dict[str, Way | None] = {
+            "width": _ByWidth.over(constants, cutting.nan),
+            "bits": _ByBits.over(constants, cutting.nan),
+            "search": _BySearch(constants, cutting.nan),
+        }
+    else:
+        possible = {"table": _ByTable.over(constants, cutting.id_type), "search": _BySearch(constants)}
+    return {name: way for name, way in possible.items() if way is not None}
+
+
+class _ByOffset:
     """Whole numbers whose ids are their distance from the number below the least constant."""
 
+    effort = 0.0
+
     def __init__(self, cutting: Offsets) -> None:
-        self._kind, self._null = cutting.subject.type, cutting.null
         self._low, self._high = int(cutting.constants[0]) - 1, int(cutting.constants[-1]) + 1
 
-    def locate(self, values: pa.Array, ids: Ids) -> None:
-        plain = plain_values(values, self._kind)
-        held = np.iinfo(plain.dtype)
-        low, high = (plain.dtype.type(min(max(end, held.min), held.max)) for end in (self._low, self._high))
+    def locate(self, values: Plain, ids: Ids) -> None:
+        held = np.iinfo(values.dtype)
+        low, high = (values.dtype.type(min(max(end, held.min), held.max)) for end in (self._low, self._high))
         base = ids.dtype.type(self._low % 2 ** (8 * ids.dtype.itemsize))
-        kernels.by_offset(plain, low, high, base, ids)
-        mark_nulls(values, self._null, ids)
+        kernels.by_offset(values, low, high, base, ids)
 
 
-class _Integers:
-    """Whole numbers of up to 64 bits, and what is held as such."""
+class _ByTable:
+    """Whole numbers whose constants lie so close together that a table has all numbers between them."""
 
-    def __init__(self, cutting: Cutting) -> None:
-        self._kind, self._null = cutting.subject.type, cutting.null
-        constants = self._constants = np.asarray(cutting.constants)
-        self._low = int(constants[0])
-        span = int(constants[-1]) - self._low
-        self._table: Ids | None = None
-        if span < TABLE_LIMIT and -(2**62) < self._low < 2**62:
-            inner = np.arange(span + 1)
-            below = np.searchsorted(constants - self._low, inner, "left")
-            hit = (constants - self._low)[np.minimum(below, len(constants) - 1)] == inner
-            self._table = np.concatenate([[0], 2 * below + hit, [2 * len(constants)]]).astype(cutting.id_type)
+    effort = 0.0
 
-    def locate(self, values: pa.Array, ids: Ids) -> None:
-        plain = plain_values(values, self._kind)
-        if self._table is not None:
-            kernels.by_table(plain, self._low - 1, self._table, ids)
-        else:
-            kernels.by_search(plain, self._constants, ids)
-        mark_nulls(values, self._null, ids)
+    def __init__(self, low: int, table: Ids) -> None:
+        self._low, self._table = low, table
+
+    @classmethod
+    def over(cls, constants: Plain, id_type: npt.DTypeLike) -> _ByTable | None:
+        """The table, if the constants lie close enough and not at the ends of 64 bits."""
+        low, span = int(constants[0]), int(constants[-1]) - int(constants[0])
+        if span >= TABLE_LIMIT or not -(2**62) < low < 2**62:
+            return None
+        inner = np.arange(span + 1)
+        below = np.searchsorted(constants - low, inner, "left")
+        hit = (constants - low)[np.minimum(below, len(constants) - 1)] == inner
+        return cls(low - 1, np.concatenate([[0], 2 * below + hit, [2 * len(constants)]]).astype(id_type))
+
+    def locate(self, values: Plain, ids: Ids) -> None:
+        kernels.by_table(values, self._low, self._table, ids)
 
 
-class _Floats:
-    """Floats and doubles: by cells of equal width, or of equal numbers of doubles, whichever leave less to scan."""
+class _BySearch:
+    """Any numbers, by halving."""
 
-    def __init__(self, cutting: Cutting) -> None:
-        self._kind, self._null, self._nan = cutting.subject.type, cutting.null, cutting.nan
-        self._constants = np.asarray(cutting.constants)
-        cells = CELLS_A_CONSTANT * len(self._constants)
-        self._low, self._scale, starts = self._by_width(cells)
-        self._first, self._shift, other = self._by_numbers(cells)
-        self._by_bits = _scanned(other) < _scanned(starts)
-        self._starts = other if self._by_bits else starts
-        self._searches = _scanned(self._starts) > SCAN_LIMIT * len(self._constants)
+    def __init__(self, constants: Plain, nan: int | None = None) -> None:
+        self._constants, self._nan = constants, nan
+        self.effort = float(SCAN_LIMIT * len(constants))
 
-    def _by_width(self, cells: int) -> tuple[float, float, Starts]:
-        low, high = float(self._constants[0]), float(self._constants[-1])
-        width = high - low
-        if not (0 < width < np.inf) or np.isinf(cells / width):
-            return low, 0.0, _NO_CELLS
-        scale = cells / width
-        return low, scale, _cell_starts(((self._constants - low) * scale).astype(np.int64), cells)
+    def locate(self, values: Plain, ids: Ids) -> None:
+        kernels.by_search(values, self._constants, ids)
+        if self._nan is not None:
+            ids[np.isnan(values)] = self._nan
 
-    def _by_numbers(self, cells: int) -> tuple[int, int, Starts]:
-        first, last = kernels.order(self._constants[0]), kernels.order(self._constants[-1])
-        if last - first >= 2**62:
-            return first, 0, _NO_CELLS
-        shift = max(0, (last - first).bit_length() - cells.bit_length())
-        places = [(kernels.order(constant) - first) >> shift for constant in self._constants]
-        return first, shift, _cell_starts(np.array(places, np.int64), places[-1] + 1)
 
-    def locate(self, values: pa.Array, ids: Ids) -> None:
-        plain = plain_values(values, self._kind)
-        if self._searches:
-            kernels.by_search(plain, self._constants, ids)
-            ids[np.isnan(plain)] = self._nan
-        elif self._by_bits:
-            kernels.by_bits(plain, self._constants, self._first, self._shift, self._starts, self._nan, ids)
-        else:
-            kernels.by_grid(plain, self._constants, self._low, self._scale, self._starts, self._nan, ids)
-        mark_nulls(values, self._null, ids)
+class _ByWidth:
+    """Floats by cells of equal width."""
+
+    def __init__(self, constants: Plain, nan: int, low: float, scale: float) -> None:
+        cells = CELLS_A_CONSTANT * len(constants)
+        starts = _cell_starts(((constants - low) * scale).astype(np.int64), cells)
+        self.effort, self._arguments = _scanned(starts), (constants, low, scale, starts, nan)
+
+    @classmethod
+    def over(cls, constants: Plain, nan: int) -> _ByWidth | None:
+        """Cells between the least and the greatest constant, if their distance and a cell's are numbers."""
+        low, cells = float(constants[0]), CELLS_A_CONSTANT * len(constants)
+        width = float(constants[-1]) - low
+        if not 0 < width < np.inf or np.isinf(cells / width):
+            return None
+        return cls(constants, nan, low, cells / width)
+
+    def locate(self, values: Plain, ids: Ids) -> None:
+        kernels.by_grid(values, *self._arguments, ids)
+
+
+class _ByBits:
+    """Floats by cells of equal numbers of doubles."""
+
+    def __init__(self, constants: Plain, nan: int, orders: list[int]) -> None:
+        first, span = orders[0], orders[-1] - orders[0]
+        shift = max(0, span.bit_length() - (CELLS_A_CONSTANT * len(constants)).bit_length())
+        places = np.array([(order - first) >> shift for order in orders], np.int64)
+        cells = int(places[-1]) + 1
+        starts = _cell_starts(places, cells)
+        # the cell behind all constants may start beyond infinity, where 64 bits do not reach, and neither does any value
+        last = min(first + (cells << shift), kernels.order(np.inf))
+        self.effort, self._arguments = _scanned(starts), (constants, first, last, shift, starts, nan)
+
+    @classmethod
+    def over(cls, constants: Plain, nan: int) -> _ByBits | None:
+        """Cells between the least and the greatest constant, if their distance is well within 64 bits."""
+        orders = [kernels.order(constant) for constant in constants]
+        return cls(constants, nan, orders) if orders[-1] - orders[0] < 2**62 else None
+
+    def locate(self, values: Plain, ids: Ids) -> None:
+        kernels.by_bits(values, *self._arguments, ids)
 
 
 def _cell_starts(places: npt.NDArray[np.int64], cells: int) -> Starts:
@@ -173,8 +224,6 @@ def _cell_starts(places: npt.NDArray[np.int64], cells: int) -> Starts:
 
 def _scanned(starts: Starts) -> float:
     """Comparisons for one look-up of each constant, were values spread as the constants are."""
-    if not len(starts):
-        return np.inf
     sizes = np.diff(np.append(starts, starts[-1]))
     return float((sizes * sizes).sum())
 

@@ -88,20 +88,19 @@ def order(value):
 
 
 @njit(cache=True, nogil=True)
-def by_bits(values, constants, low, shift, starts, nan, ids):
+def by_bits(values, constants, low, high, shift, starts, nan, ids):
     """As `by_grid`, with cells of equal numbers of doubles: small near zero, as constants of very different size are.
 
-    The cell of a value is (order(value) - low) >> shift, clipped.
+    The cell of a value is (order(value) - low) >> shift, the order being clipped to low .. high first, so that neither
+    their difference nor the cell has to be checked.
     """
-    last = len(starts) - 1
-    high = low + (np.int64(last) << shift)
     count = len(constants)
     for i in range(len(values)):
         value = values[i]
         if value != value:
             ids[i] = nan
             continue
-        place = min(max(_order(np.float64(value) + 0.0), low), high)
+        place = min(max(order(value), low), high)
         at = starts[(place - low) >> shift]
         while at < count and constants[at] < value:
             at += 1

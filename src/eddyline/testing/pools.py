@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-import struct
 from collections.abc import Callable
 from datetime import date
 from typing import Any, Final
+
+from eddyline.testing.edges import float32
 
 Draw = Callable[[random.Random], Any]
 
@@ -82,14 +83,6 @@ DOUBLES: Final = (
     127.5, 128.0, 32768.0, 2147483647.0, 2147483648.0, 1e10, 1e-10, 123456789.125, 0.10000000149011612, 5.0, 1e38, 1e40, 0.005, 1.005, 2.675,
 )  # fmt: skip
 PLAIN_DOUBLES: Final = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, -1.0, -2.5, 4.25, 10.0, 0.125, 7.75)
-
-
-def float32(value: float) -> float:
-    """The nearest 32-bit float; infinite where it is too large."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", value))[0])
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
 
 
 # Java before 19 does not print these floats in the fewest digits.

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline.execute.locate import locator
+from eddyline.functions.evaluate.arrays import arrow_type
 from eddyline.index.cutting import cut, narrowest
 from eddyline.kernels import locate as kernels
 from eddyline.model import types as t
@@ -18,6 +19,10 @@ CASES = [
     (t.DOUBLE, [INF], [0.0, INF, -INF, math.nan, None]),
     (t.DOUBLE, [-INF, INF], [0.0, INF, -INF, math.nan, None]),
     (t.DOUBLE, [1e308, -1e308], [0.0, 1.7e308, -1.7e308, INF]),
+    (t.DOUBLE, [10.0, 100.0, INF], [0.5, 10.0, 20.0, 500.0, 1e300, INF, -INF, math.nan, None]),
+    (t.DOUBLE, [1e3, 1e6, 1e20, 1e308], [0.5, 1e3, 1e5, 1e7, 1.7e308, INF]),
+    (t.FLOAT, [7.0, INF], [-INF, 0.5, 7.0, 8.0, 3.4e38, INF, math.nan, None]),
+    (t.YEAR_MONTH, [6, 2**31 - 1], [-(2**31), 5, 6, 7, 2**31 - 1, None]),
     (t.DOUBLE, [5e-324, 0.0], [0.0, -0.0, 5e-324, 1.0, -1.0]),
     (t.DOUBLE, [1.0] + [2.0 + i * 1e-12 for i in range(100)] + [1e9], [2.0, 2.0 + 5e-11, 3.0, 0.0, math.nan]),
     (t.FLOAT, [0.5, 1.5], [0.5, 1.0, 1.5, 2.0, math.nan, None]),
@@ -35,14 +40,6 @@ CASES = [
     (t.STRING, ["b", "d"], ["a", "b", "c", "d", "é", "", None]),
     (t.BINARY, [b"b"], [b"", b"b", b"c", None]),
 ]
-ARROW = {
-    t.DOUBLE: pa.float64(),
-    t.FLOAT: pa.float32(),
-    t.LONG: pa.int64(),
-    t.INT: pa.int32(),
-    t.BYTE: pa.int8(),
-    t.BOOLEAN: pa.bool_(),
-}
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -53,9 +50,8 @@ def test_ids_are_those_of_the_regions(kind, constants, values, copies, ranges, n
     sets = [Regions.points(constants)] + ([Regions.below(constants[0], closed=True)] if ranges else [])
     cutting = cut(Column("x", kind), sets)
     cutting = narrowest(cutting) if narrow else cutting
-    arrow = ARROW.get(kind, pa.string() if kind == t.STRING else pa.binary())
     ids = np.empty(len(values) * copies, cutting.id_type)
-    locator(cutting).locate(pa.array(values * copies, arrow), ids)
+    locator(cutting).locate(pa.array(values * copies, arrow_type(kind)), ids)
     for value, id in zip(values * copies, ids.tolist(), strict=True):
         for regions in sets:
             inside = any(low <= id <= high for low, high in cutting.ranges(regions))

@@ -1,10 +1,14 @@
 """Numbers of strings among constants, in every form in which they may lie in memory."""
 
+import time
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.execute.strings import StringTable
+from eddyline.execute import strings
+from eddyline.execute.strings import SEEDS, StringTable
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.cutting import cut
 from eddyline.kernels import strings as kernels
@@ -29,6 +33,13 @@ TEXTS = [
     "seventeen17171717",
 ]
 TEXTS += [LONG + middle + "/index.html" for middle in ("left", "rite", "right")]
+
+
+@pytest.fixture(params=["hashed", "listed"], autouse=True)
+def finder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test also without a hash table, as if no seed had made one."""
+    if request.param == "listed":
+        monkeypatch.setattr(strings, "SEEDS", ())
 
 
 def answers(values: pa.Array, constants: list) -> list[int]:
@@ -97,6 +108,52 @@ def test_two_equal_hashes_have_no_factor() -> None:
         given = np.array(hashes, np.uint64)
         assert kernels.build(given, members, starts, order, 62, 2, factors, slots) is possible
         assert sorted(slots.tolist()) == ([0, 1, 2, 2] if possible else [2, 2, 2, 2])
+
+
+ORDINARY = {
+    "decimals": [f"{i}.5" for i in range(50)],
+    "numbers": [str(i) for i in range(100)],
+    "characters": [chr(i) for i in range(256)],
+    "two characters": [chr(i % 128) + chr(i // 128) for i in range(4000)],
+    "blanks": [" " * i for i in range(40)],
+    "zeros": ["\0" * i + end for i in range(40) for end in ("", "a")],
+    "addresses": [LONG + str(i) for i in range(300)],
+    "words that differ by their length": [chr(ord("A") ^ i) + "bc" for i in range(16)],
+}
+
+
+@pytest.mark.parametrize("constants", ORDINARY.values(), ids=ORDINARY)
+def test_the_first_seed_serves_ordinary_texts(constants: list[str]) -> None:
+    check(pa.array([*constants, "other", None]), constants)
+    table = strings._table(*strings._buffers(pa.array(constants)), 1, 0)
+    assert table is None if not strings.SEEDS else table is not None and table[0] == SEEDS[0]
+
+
+def colliding(seed: int, count: int) -> Iterator[bytes]:
+    """Strings of 16 bytes with one hash under a seed: their head makes the first factor zero."""
+    head = (seed ^ 16).to_bytes(8, "little")
+    return (head + number.to_bytes(8, "big") for number in range(count))
+
+
+def test_strings_made_to_defeat_some_seeds_are_served_by_another() -> None:
+    constants = [text for seed in SEEDS[:-1] for text in colliding(seed, 3)]
+    table = strings._table(*strings._buffers(pa.array(constants, pa.binary())), 1, 0)
+    assert table is None if not strings.SEEDS else table is not None and table[0] == SEEDS[-1]
+    check(pa.array([*constants, b"other", None], pa.binary()), constants)
+
+
+@pytest.mark.parametrize("count", [2, 3000])
+def test_strings_made_to_defeat_every_seed_are_found_without_a_table(count: int) -> None:
+    constants = [text for seed in SEEDS for text in colliding(seed, count)]
+    started = time.process_time()
+    assert strings._table(*strings._buffers(pa.array(constants, pa.binary())), 1, 0) is None
+    assert time.process_time() - started < 2
+    check(pa.array([*constants, b"other", None, constants[0][:8]] * 2, pa.binary()), constants)
+
+
+def test_text_that_is_no_utf8_is_found_without_a_table() -> None:
+    broken = pa.Array.from_buffers(pa.string(), 2, pa.array([b"\xff", b"a"], pa.binary()).buffers())
+    assert answers(broken, ["a", "b"]) == [MISSING, 0]
 
 
 def test_dictionaries() -> None:
