@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
 from time import thread_time
 from typing import Final
 
 from eddyline.config import FIXED_ORDER, OrderSettings
 from eddyline.execute.choice import Choice, Way
 from eddyline.execute.keyed import Keyed
+from eddyline.execute.once import once
 from eddyline.execute.ordered import Ordered, OrderReport
 from eddyline.execute.parts import MaskPart, PairPart
 from eddyline.execute.rowwise import Rowwise
@@ -46,17 +46,17 @@ class SegmentExecutor:
         self.places: dict[str, str] = {}
         self._rearranged = 0  # orders of the past when the choice was last told
 
-    @cached_property
+    @once
     def sliced(self) -> Sliced:
         """Serves batches that are not evaluated row by row."""
         return Sliced(self.segment.sliced)
 
-    @cached_property
+    @once
     def keyed(self) -> Keyed:
         """Serves queries that are found by a value."""
         return Keyed(self.segment.keyed)
 
-    @cached_property
+    @once
     def rowwise(self) -> tuple[Rowwise, Sliced]:
         """Serve the batches that are evaluated row by row: plain conjunctions, and the other queries."""
         index = self.segment.rowwise
@@ -64,7 +64,7 @@ class SegmentExecutor:
         ascs = with_candidates(index.ascs) if self.order.strategy == "hybrid" else index.ascs
         return Rowwise(ascs, index.sequence), Sliced(index.rest)
 
-    @cached_property
+    @once
     def ordered(self) -> Ordered:
         """The row-wise executor with the order that is in force."""
         rowwise, before, self._before = self.rowwise[0], self._before, None
@@ -73,7 +73,7 @@ class SegmentExecutor:
         start = carry_over(before.sequence, before.rowwise.index.ascs, rowwise.index.ascs)
         return Ordered(rowwise, self.order, start)
 
-    @cached_property
+    @once
     def choice(self) -> Choice | None:
         """Who chooses for batches that are not small; None where there is nothing to choose from."""
         index = self.segment.rowwise

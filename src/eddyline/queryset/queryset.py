@@ -30,7 +30,7 @@ from eddyline.queryset.garbage import uncollected
 from eddyline.queryset.merging import Merging
 from eddyline.queryset.one_row import why_of
 from eddyline.queryset.opened import opened
-from eddyline.queryset.pending import Pending
+from eddyline.queryset.parts import Parts
 from eddyline.queryset.pricing import Pricing
 from eddyline.queryset.reader import Reader
 from eddyline.sql.resolver import Resolver
@@ -57,8 +57,7 @@ class QuerySet:
         self,
         compiler: Compiler,
         book: Book,
-        segments: tuple[SegmentExecutor, ...],
-        pending: Pending | None = None,
+        parts: Parts,
         problems: Sequence[QueryError] = (),
         version: int = 1,
         settings: IndexSettings = DEFAULT_INDEX,
@@ -66,8 +65,7 @@ class QuerySet:
     ) -> None:
         self._compiler = compiler
         self._book = book
-        self._segments = segments
-        self._pending = Pending() if pending is None else pending
+        self._parts = parts
         self.problems = list(problems)
         self.version = version
         self.settings = settings
@@ -90,7 +88,7 @@ class QuerySet:
         `resolver` gives the types of functions that are not in our table, for a runtime that evaluates them.
         """
         compiler = Compiler(streams, time_zone=time_zone, resolver=resolver)
-        empty = QuerySet(compiler, Book(), (), version=0, settings=settings)
+        empty = QuerySet(compiler, Book(), Parts(), version=0, settings=settings)
         with uncollected():
             return empty.add(queries, on_error=on_error)
 
@@ -123,7 +121,7 @@ class QuerySet:
     @property
     def uncompiled(self) -> list[tuple[int, NormalQuery]]:
         """The queries that were added and wait to be compiled, with their numbers."""
-        return list(self._pending)
+        return list(self._parts.pending)
 
     @property
     def numbers(self) -> npt.NDArray[np.int64]:
@@ -158,22 +156,22 @@ class QuerySet:
                 accepted.append(query)
                 fresh.add(query.id)
         book, numbers = self._book.add(accepted)
-        pending = self._pending.add(list(zip(numbers, normal, strict=True)))
-        return self._next(book, pending, problems)
+        parts = self._parts.with_members(list(zip(numbers, normal, strict=True)))
+        return self._next(book, parts, problems)
 
     def remove(self, ids: Iterable[str]) -> QuerySet:
         """A version without some queries."""
         book = self._book.remove([self.number(id) for id in ids])
-        return self._next(book, self._pending)
+        return self._next(book, self._parts.copied())
 
-    def _next(self, book: Book, pending: Pending, problems: Sequence[QueryError] = ()) -> QuerySet:
-        compiled, version = (self._compiler, book, self._segments), self.version + 1
-        return QuerySet(*compiled, pending, problems, version, self.settings, self._pages)
+    def _next(self, book: Book, parts: Parts, problems: Sequence[QueryError] = ()) -> QuerySet:
+        version = self.version + 1
+        return QuerySet(self._compiler, book, parts, problems, version, self.settings, self._pages)
 
     def served_by(self, executors: Iterable[SegmentExecutor]) -> QuerySet:
         """The same set, its segments evaluated by others."""
-        served = self._next(self._book, self._pending)
-        served._segments, served.version = tuple(executors), self.version
+        served = self._next(self._book, self._parts.served_by(list(executors)))
+        served.version = self.version
         return served
 
     def match(
@@ -284,7 +282,7 @@ class QuerySet:
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
-        return tuple([found for e in self._segments if (found := e.order_report()) is not None])
+        return tuple([found for e in self._parts.segments if (found := e.order_report()) is not None])
 
     def pricing(self) -> Pricing:
         """Prices the set's queries and others; for several questions about costs, which then share the work."""
@@ -350,7 +348,7 @@ class QuerySet:
         loaded = QuerySet(
             Compiler(saved.streams, time_zone=saved.time_zone, resolver=resolver),
             saved.book,
-            saved.segments,
+            Parts(saved.segments),
             version=saved.version,
             settings=settings or saved.settings,
             pages=saved.pages,
@@ -382,11 +380,7 @@ class QuerySet:
 
     def _compiled(self) -> tuple[SegmentExecutor, ...]:
         """All segments, those of queries added since the last call compiled now."""
-        if len(self._pending):
-            merging = Merging(self._compiler, self._book, self.settings)
-            self._segments = merging.merged(self._segments, self._pending)
-            self._pending = Pending()
-        return self._segments
+        return self._parts.compiled(Merging(self._compiler, self._book, self.settings))
 
 
 def open_set(path: str | Path, *, verify: bool = True, resolver: Resolver | None = None) -> QuerySet:
