@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from eddyline.errors import QueryError
+from eddyline.errors import EddylineError, QueryError, our_mistake
 from eddyline.functions.context import Context
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import (
@@ -75,7 +75,15 @@ class Compiler:
         self._remembering = threading.Lock()
 
     def compile(self, query: Query) -> NormalQuery:
-        """A query in normal form, or a `QueryError`."""
+        """A query in normal form, or a `QueryError`, also where Eddyline itself fails: other queries go on."""
+        try:
+            return self._compile(query)
+        except (EddylineError, MemoryError):
+            raise
+        except Exception as error:
+            raise our_mistake(error, query.id, query.sql) from error
+
+    def _compile(self, query: Query) -> NormalQuery:
         found = split(query.sql)
         if found is None or not found.values:
             return self._compile_alone(query)

@@ -27,7 +27,14 @@ TABLE_LIMIT: Final = 1 << 16
 CELLS_A_CONSTANT: Final = 4
 _NO_CELLS: Final[Starts] = np.empty(0, np.int64)
 SCAN_LIMIT: Final = 16  # comparisons a value from which binary search is quicker
-_INTEGER: Final = {t.BYTE: np.int8, t.SHORT: np.int16, t.INT: np.int32, t.LONG: np.int64, t.DATE: np.int32}
+_INTEGER: Final = {
+    t.BYTE: np.int8,
+    t.SHORT: np.int16,
+    t.INT: np.int32,
+    t.LONG: np.int64,
+    t.DATE: np.int32,
+    t.YEAR_MONTH: np.int32,
+}
 _LONGS: Final = (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME)
 _WIDTHS: Final = {**_INTEGER, **dict.fromkeys(_LONGS, np.int64), t.FLOAT: np.float32, t.DOUBLE: np.float64}
 

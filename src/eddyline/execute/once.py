@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 Value = TypeVar("Value")
 
@@ -21,6 +21,12 @@ class once(cached_property[Value]):
         super().__init__(compute)
         self._computing = threading.RLock()  # one value may ask for another
 
-    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Value: ...
+
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
         with self._computing:
             return super().__get__(instance, owner)

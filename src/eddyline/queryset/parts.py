@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from eddyline.errors import EddylineError, QueryError
+from eddyline.execute.culprits import find_culprits
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.queryset.merging import Members, Merging
 from eddyline.queryset.pending import Pending
 
 Segments = tuple[SegmentExecutor, ...]
+LeaveOut = Callable[[Mapping[int, QueryError]], Merging]
 
 
 class Parts:
@@ -33,14 +36,17 @@ class Parts:
         """What waits."""
         return self._both[1]
 
-    def compiled(self, merging: Merging) -> Segments:
-        """All segments; those of the waiting queries are made now, by whichever thread comes first."""
+    def compiled(self, merging: Merging, leave_out: LeaveOut) -> Segments:
+        """All segments; those of the waiting queries are made now, by whichever thread comes first.
+
+        Queries of which no segment can be made are left out: `leave_out` is told, and says how to go on without them.
+        """
         segments, pending = self._both
         if len(pending):
             with self._compiling:
                 segments, pending = self._both
                 if len(pending):
-                    segments = merging.merged(segments, pending)
+                    segments = _merged(merging, segments, pending, leave_out)
                     self._both = segments, Pending()
         return segments
 
@@ -56,3 +62,15 @@ class Parts:
     def served_by(self, executors: Sequence[SegmentExecutor]) -> Parts:
         """The same with other executors for what is compiled."""
         return Parts(tuple(executors), self._both[1])
+
+
+def _merged(merging: Merging, segments: Segments, pending: Pending, leave_out: LeaveOut) -> Segments:
+    try:
+        return merging.merged(segments, pending)
+    except (EddylineError, MemoryError):
+        raise
+    except Exception:
+        culprits = find_culprits(pending, merging.settings)
+        if not culprits:
+            raise
+        return leave_out(culprits).merged(segments, pending)

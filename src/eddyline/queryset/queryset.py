@@ -13,6 +13,7 @@ import pyarrow as pa
 from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import EddylineError, QueryError
+from eddyline.execute import rescue
 from eddyline.execute.batch import Columns
 from eddyline.execute.ordered import OrderReport
 from eddyline.execute.segment import SegmentExecutor
@@ -21,12 +22,13 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Call, Expression
-from eddyline.model.matches import Matches
+from eddyline.model.matches import Matches, Part
 from eddyline.model.query import NormalQuery, Query
 from eddyline.queryset import shared, store
 from eddyline.queryset.cost import Cost, Costs
 from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.garbage import uncollected
+from eddyline.queryset.members import BookMembers
 from eddyline.queryset.merging import Merging
 from eddyline.queryset.one_row import why_of
 from eddyline.queryset.opened import opened
@@ -70,6 +72,7 @@ class QuerySet:
         self.version = version
         self.settings = settings
         self.folder: Path | None = None  # where the set was loaded from, as it is
+        self._members = BookMembers(compiler, book)
         self._readers: dict[str | None, Reader] = {}
         self._pages = dict(pages or {})  # folders in which the queries are saved, up to some number
 
@@ -220,8 +223,11 @@ class QuerySet:
     def _matches(
         self, by: list[SegmentExecutor], evaluation: Evaluation, rows: int, threads: int, first: int = 0
     ) -> Matches:
-        found = [executor.match(evaluation, rows, threads=threads) for executor in by] if rows else []
-        return Matches(self._book.roster, rows, [part for parts in found for part in parts], first=first)
+        failed: rescue.Failed = {}
+        parts: list[Part] = []
+        for executor in by if rows else ():
+            parts += rescue.match(executor, evaluation, rows, self._members, failed, threads=threads)
+        return Matches(self._book.roster, rows, parts, first=first, failed=failed)
 
     def count(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> dict[str, int]:
         """How many tuples of a batch match each query, zeros included; quicker than `match` where that is all one wants."""
@@ -241,8 +247,9 @@ class QuerySet:
         evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows, known=known)
         totals = np.zeros(self._book.size, np.int64) if into is None else into
         if rows:
+            failed: rescue.Failed = {}
             for executor in executors:
-                executor.count(evaluation, rows, totals, threads=threads)
+                rescue.count(executor, evaluation, rows, self._members, totals, failed, threads=threads)
         totals[self._book.roster.removed] = 0
         return totals
 
@@ -380,7 +387,17 @@ class QuerySet:
 
     def _compiled(self) -> tuple[SegmentExecutor, ...]:
         """All segments, those of queries added since the last call compiled now."""
-        return self._parts.compiled(Merging(self._compiler, self._book, self.settings))
+        return self._parts.compiled(self._merging, self._leave_out)
+
+    @property
+    def _merging(self) -> Merging:
+        return Merging(self._compiler, self._book, self.settings)
+
+    def _leave_out(self, culprits: Mapping[int, QueryError]) -> Merging:
+        """Go on without queries at which compiling fails, which is noticed when all of them are put together."""
+        self._book = self._book.remove(culprits)
+        self.problems += culprits.values()
+        return self._merging
 
 
 def open_set(path: str | Path, *, verify: bool = True, resolver: Resolver | None = None) -> QuerySet:
