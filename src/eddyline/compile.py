@@ -9,6 +9,7 @@ from typing import Final
 
 from eddyline.errors import EddylineError, QueryError, our_mistake
 from eddyline.functions.context import Context
+from eddyline.functions.special_times import special_time
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import (
     EXTERNAL,
@@ -85,7 +86,7 @@ class Compiler:
 
     def _compile(self, query: Query) -> NormalQuery:
         found = split(query.sql)
-        if found is None or not found.values:
+        if found is None or not found.values or any(map(_is_special, found.values)):
             return self._compile_alone(query)
         key = (found.pieces, found.types)
         is_known, shape = self._recall(key)
@@ -224,6 +225,11 @@ class Compiler:
             shape.prepared.clear()
         shape.prepared[key] = prepared
         return prepared
+
+
+def _is_special(value: object) -> bool:
+    """Whether a constant may mean more to binding than its type says, so that it shares no plan with others."""
+    return isinstance(value, str) and special_time(value) is not None
 
 
 def _normal(query: Query, bound: BoundQuery, prepared: Plan, values: tuple[object, ...]) -> NormalQuery:
