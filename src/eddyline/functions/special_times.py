@@ -14,8 +14,10 @@ from typing import Final
 from eddyline.functions.zones import find_zone
 
 EPOCH: Final = "epoch"
-_SPECIAL: Final = re.compile(r"(epoch|now|today|tomorrow|yesterday)(?![a-zA-Z])[ \t]*(.*)", re.IGNORECASE)
-_JAVA_TRIM: Final = "".join(map(chr, range(0x21)))
+# One match without anything before it: every text constant of every query comes here.
+_SPECIAL: Final = re.compile(
+    r"[\x00-\x20]*(epoch|now|today|tomorrow|yesterday)(?![a-z])[ \t]*(.*?)[\x00-\x20]*", re.IGNORECASE
+)
 
 
 def special_time(text: str) -> str | None:
@@ -29,7 +31,7 @@ def special_time(text: str) -> str | None:
     ... )
     ('epoch', 'today', None, None)
     """
-    found = _SPECIAL.fullmatch(text.strip(_JAVA_TRIM))
+    found = _SPECIAL.fullmatch(text)
     if found is None:
         return None
     word, zone = found[1].lower(), found[2]

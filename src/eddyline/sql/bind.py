@@ -113,7 +113,7 @@ def _did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     return f'did you mean "{by_lower[close[0]]}"?' if close else None
 
 
-class _ReadsClock(QueryError):
+class ReadsClock(QueryError):
     """Understood, and refused: Spark would take it, and answer otherwise tomorrow."""
 
 
@@ -200,7 +200,7 @@ class Binder:
     def _moment(self, text: str, word: str, kind: t.DataType, node: s.Node) -> Literal:
         if word != EPOCH:
             reason = refused.SPECIAL_TIME
-            raise _ReadsClock(
+            raise ReadsClock(
                 f"{text!r}: {reason.message}", sql=self._sql, span=node.span, hint=reason.instead
             )
         return Literal(0, kind)
@@ -209,7 +209,7 @@ class Binder:
         """An operand of AND or OR, a condition, an item: where it cannot be bound, Spark may know what it means."""
         try:
             return self.expression(node)
-        except _ReadsClock:
+        except ReadsClock:
             raise
         except QueryError as problem:
             span = self._spans.get(id(node))
