@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from eddyline.errors import QueryError
+from eddyline.errors import EddylineError, QueryError, our_mistake
 from eddyline.functions.context import Context
+from eddyline.functions.special_times import special_time
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import (
     EXTERNAL,
@@ -55,6 +57,9 @@ class _Shape:
 class Compiler:
     """Compiles queries against a set of streams; with a resolver also those that only Spark can compute.
 
+    Threads may share it: what it remembers is looked up and entered under a lock, the work is done outside of it. Two
+    threads that meet a shape at the same time both study it, with the same outcome.
+
     >>> import pyarrow as pa
     >>> compiler = Compiler([Stream("quotes", pa.schema([("price", pa.float64())]))])
     >>> print(compiler.compile(Query("cheap", "SELECT * FROM quotes WHERE price < 10")).predicate.regions)
@@ -68,29 +73,37 @@ class Compiler:
         self.time_zone = time_zone
         self.resolver = resolver
         self._shapes: dict[tuple[object, ...], _Shape | None] = {}
+        self._remembering = threading.Lock()
 
     def compile(self, query: Query) -> NormalQuery:
-        """A query in normal form, or a `QueryError`."""
+        """A query in normal form, or a `QueryError`, also where Eddyline itself fails: other queries go on."""
+        try:
+            return self._compile(query)
+        except (EddylineError, MemoryError):
+            raise
+        except Exception as error:
+            raise our_mistake(error, query.id, query.sql) from error
+
+    def _compile(self, query: Query) -> NormalQuery:
         found = split(query.sql)
-        if found is None or not found.values:
+        if found is None or not found.values or any(map(_is_special, found.values)):
             return self._compile_alone(query)
         key = (found.pieces, found.types)
-        if key not in self._shapes:
+        is_known, shape = self._recall(key)
+        if not is_known:
             # The first of a shape goes the plain way: a shape that never comes back is not worth preparing.
             normal = self._compile_alone(query)
             self._remember(key, None)
             return normal
-        shape = self._shapes.pop(key)
         try:
             if shape is None:
                 shape = self._study(query, found)
+                self._remember(key, shape)
             return self._instantiate(query, found, shape)
         except QueryError:
             if self.resolver is None:
                 raise
             return self._compile_alone(query)  # other constants may have made it a query for Spark alone
-        finally:
-            self._shapes[key] = shape
 
     def bind(self, query: Query) -> BoundQuery:
         """A query with names and types settled."""
@@ -123,10 +136,19 @@ class Compiler:
         bound = self.bind(query)
         return _normal(query, bound, plan(bound), ())
 
+    def _recall(self, key: tuple[object, ...]) -> tuple[bool, _Shape | None]:
+        """Whether a shape was met before, and what is known of it; it is the last one to be forgotten now."""
+        with self._remembering:
+            if key not in self._shapes:
+                return False, None
+            shape = self._shapes[key] = self._shapes.pop(key)
+            return True, shape
+
     def _remember(self, key: tuple[object, ...], shape: _Shape | None) -> None:
-        self._shapes[key] = shape
-        if len(self._shapes) > MAX_SHAPES:
-            del self._shapes[next(iter(self._shapes))]
+        with self._remembering:
+            self._shapes[key] = shape or self._shapes.get(key)
+            if len(self._shapes) > MAX_SHAPES:
+                del self._shapes[next(iter(self._shapes))]
 
     def _study(self, query: Query, found: Split) -> _Shape:
         """Bind with every constant as a parameter, to see which of them matter to more than regions.
@@ -203,6 +225,11 @@ class Compiler:
             shape.prepared.clear()
         shape.prepared[key] = prepared
         return prepared
+
+
+def _is_special(value: object) -> bool:
+    """Whether a constant may mean more to binding than its type says, so that it shares no plan with others."""
+    return isinstance(value, str) and special_time(value) is not None
 
 
 def _normal(query: Query, bound: BoundQuery, prepared: Plan, values: tuple[object, ...]) -> NormalQuery:

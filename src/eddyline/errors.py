@@ -167,3 +167,20 @@ class QueryError(EddylineError):
         lead, tail = ("..." if cut else ""), ("..." if cut + self.WIDTH < len(text) else "")
         pad = " " * (len(lead) + start - cut)
         return [f"  line {line}, column {column}", f"  {lead}{shown}{tail}", f"  {pad}{carets}"]
+
+
+def our_mistake(error: Exception, query: str, sql: str) -> QueryError:
+    """A query at which Eddyline itself fails, as one that is not accepted: the others must not suffer for it.
+
+    >>> print(our_mistake(AssertionError("no such thing"), "q", "SELECT * FROM t"))
+    query "q": the query cannot be compiled: AssertionError: no such thing
+    hint: this is a mistake of Eddyline, please report it with the query's text
+    """
+    told = QueryError(
+        f"the query cannot be compiled: {type(error).__name__}: {error}",
+        sql=sql,
+        query=query,
+        hint="this is a mistake of Eddyline, please report it with the query's text",
+    )
+    told.__cause__ = error
+    return told

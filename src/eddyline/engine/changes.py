@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from eddyline.engine.live import LiveSet, Newcomer
 from eddyline.errors import EddylineError, QueryError
+from eddyline.execute.culprits import find_culprits
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery, Query
 from eddyline.registry import Entry, State
@@ -48,7 +49,14 @@ class Changes:
         leaving = [members[id] for id in (*edit.remove, *(query.id for query in edit.replace))]
         coming = [Newcomer(query.id, query.sql) for query in edit.add]
         coming += [Newcomer(q.id, q.sql, members[q.id].revision + 1) for q in edit.replace]
-        return self._live.change(leaving, list(zip(coming, compiled, strict=True)))
+        several = list(zip(coming, compiled, strict=True))
+        try:
+            return self._live.change(leaving, several)
+        except (EddylineError, MemoryError):
+            raise
+        except Exception:
+            culprits = self._culprits(several)
+        raise next(iter(culprits.values()))
 
     def check(self, edit: Edit) -> list[NormalQuery]:
         """The normal forms of what is added and replaced, or a `QueryError`."""
@@ -92,8 +100,22 @@ class Changes:
             except QueryError as error:
                 problems.append(error)
         leaving = [member for id, member in members.items() if id not in kept]
-        self._live.change(leaving, coming, version)
+        try:
+            self._live.change(leaving, coming, version)
+        except (EddylineError, MemoryError):
+            raise
+        except Exception:
+            culprits = self._culprits(coming)
+            self._live.change(leaving, [new for n, new in enumerate(coming) if n not in culprits], version)
+            problems += culprits.values()
         return problems
+
+    def _culprits(self, coming: Sequence[tuple[Newcomer, NormalQuery]]) -> dict[int, QueryError]:
+        """The newcomers at which a change fails, by place; if it is none of them, what is being handled goes on."""
+        culprits = find_culprits([(n, query) for n, (_, query) in enumerate(coming)], self._live.settings)
+        if not culprits:
+            raise
+        return culprits
 
 
 def _queries(given: Mapping[str, str] | Iterable[Query]) -> tuple[Query, ...]:

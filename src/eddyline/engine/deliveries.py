@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 from eddyline.engine.account import BatchAccount
 from eddyline.engine.projections import LEAD
 
-What = Literal["projection", "callback", "queue"]
+What = Literal["matching", "projection", "callback", "queue"]
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryError:
-    """Something that failed while all else went on: a projection (its queries got nothing) or a receiver."""
+    """Something that failed while all else went on: a condition or a projection (its queries got nothing), or a receiver."""
 
     what: What
     queries: tuple[str, ...]

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.compile import Compiler
 from eddyline.engine.live import State
-from eddyline.engine.members import Integers
+from eddyline.engine.members import Integers, Member
 from eddyline.errors import LedgerError
+from eddyline.execute import rescue
 from eddyline.execute.batch import columns_of
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Expression
 from eddyline.model.expression import columns_of as attributes_of
+from eddyline.model.query import NormalQuery, Query
 
 _NONE: npt.NDArray[Any] = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Pairs by row, then in the order in which queries were added; for each expression the rows that failed."""
+    """Pairs by row, then in the order in which queries were added; for each expression the rows that failed.
+
+    failed: the slots of queries that could not be evaluated at all, with the reason.
+    """
 
     row: Integers
     slot: Integers
     failures: dict[Expression, int]
+    failed: rescue.Failed = field(default_factory=dict)
 
 
 def find(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zone: str) -> Found:
@@ -40,7 +47,11 @@ def find(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zo
     if not rows:
         return Found(_NONE, _NONE, {})
     evaluation = Evaluation(columns, time_zone=time_zone, rows=rows)
-    parts = [part for piece in pieces for part in piece.executor.match(evaluation, rows)]
+    failed: rescue.Failed = {}
+    members = _Members(state, time_zone)
+    parts = [
+        part for piece in pieces for part in rescue.match(piece.executor, evaluation, rows, members, failed)
+    ]
     pairs = [part.pairs() for part in parts]
     row = np.concatenate([_NONE, *(rows for rows, _ in pairs)])
     slot = np.concatenate([_NONE, *(slots for _, slots in pairs)])
@@ -51,7 +62,27 @@ def find(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zo
     if not alive.all():
         row, slot = row[alive], slot[alive]
     order = np.lexsort((state.table.order[slot], row))
-    return Found(row[order], slot[order], _failures(evaluation, counted))
+    failed = {slot: error for slot, error in failed.items() if state.table.removed_at[slot] > state.version}
+    return Found(row[order], slot[order], _failures(evaluation, counted), failed)
+
+
+class _Members:
+    """The queries of a state by slot, for those whose executor has failed."""
+
+    def __init__(self, state: State, time_zone: str) -> None:
+        self._state = state
+        self._compiler = Compiler(state.streams.values(), time_zone=time_zone)
+
+    def normal_form(self, number: int) -> NormalQuery | None:
+        """A query in normal form; None if it was removed."""
+        if self._state.table.removed_at[number] <= self._state.version:
+            return None
+        member: Member = self._state.table.members[number]
+        return self._compiler.compile(Query(member.id, member.sql))
+
+    def name(self, number: int) -> str:
+        """Its id."""
+        return str(self._state.table.names[number])
 
 
 def _failures(evaluation: Evaluation, counted: tuple[Expression, ...]) -> dict[Expression, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,8 @@ def evaluate(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, tim
     shadow = state.table.shadows[found.slot]
     outcome.add("shadowed", found.slot[shadow])
     tables: list[pa.Table] = []
-    errors: list[DeliveryError] = []
+    errors = [DeliveryError("matching", names, error) for names, error in _failed(state.table, found)]
+    outcome.errors[list(found.failed)] += 1
     for rows, slots in _by_projection(state.table, found, ~shadow):
         try:
             tables.append(_project(state, batch, rows, slots, outcome))
@@ -64,6 +66,15 @@ def evaluate(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, tim
         dict(zip(state.table.names[there].tolist(), outcome.matches[there].tolist(), strict=True)),
     )
     return Pushed(tables, errors, account, outcome, found.failures)
+
+
+def _failed(table: Table, found: Found) -> Iterator[tuple[tuple[str, ...], Exception]]:
+    """What queries could not be evaluated for, and these queries."""
+    slots: dict[int, list[int]] = {}
+    for slot, error in found.failed.items():
+        slots.setdefault(id(error), []).append(slot)
+    for several in slots.values():
+        yield tuple(table.names[several].tolist()), found.failed[several[0]]
 
 
 def _by_projection(table: Table, found: Found, wanted: Any) -> list[tuple[Integers, Integers]]:

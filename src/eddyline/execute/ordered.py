@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter, thread_time
 from typing import Final
@@ -22,6 +24,7 @@ from eddyline.model.asc import covered
 from eddyline.model.sequence import Counters, Sequence
 from eddyline.order.met import compile_kernels
 
+log = logging.getLogger("eddyline.match")
 TOGETHER: Final = 32  # batches that are looked at together
 TOGETHER_ROWS: Final = 2_000  # or fewer, if they have so many rows
 TIMED_ROWS: Final = 2_048  # rows from which a batch is timed by the time of the processor
@@ -155,12 +158,23 @@ class Ordered:
         self._done.append((found.counters, seconds, possible))
         self._waiting += rows
         is_time = self._waiting >= TOGETHER_ROWS or len(self._done) >= TOGETHER
-        if is_time and self._thinking.acquire(blocking=False):
+        if is_time:
+            self._aside(lambda: self._think(evaluation, rows))
+        return found
+
+    def _aside(self, work: Callable[[], None]) -> None:
+        """Work that no match depends on, unless another thread is at it; where it fails, the order stays as it is."""
+        if self._thinking.acquire(blocking=False):
             try:
-                self._think(evaluation, rows)
+                work()
+            except MemoryError:
+                raise
+            except Exception as error:
+                if self._rearranging.problem is None:
+                    log.error("the order of subjects stays as it is: %r", error, exc_info=error)
+                self._rearranging.give_up(f"{type(error).__name__}: {error}")
             finally:
                 self._thinking.release()
-        return found
 
     def _visited_in_order(self, evaluation: Evaluation, rows: int, gives_up: bool) -> Lineages | None:
         """The tuples that are left in the end; the order is thought over at once if it does not keep what it promised."""
@@ -191,13 +205,13 @@ class Ordered:
 
     def look(self, evaluation: Evaluation, rows: int, tuples: int, seconds: float) -> None:
         """Look at a batch that was matched in another way, as so many tuples were in so many seconds since the last."""
-        if self._thinking.acquire(blocking=False):
-            try:
-                self._monitor.matched(tuples, seconds)
-                self._rearranging.unseen(tuples)
-                self._think(evaluation, rows)
-            finally:
-                self._thinking.release()
+
+        def work() -> None:
+            self._monitor.matched(tuples, seconds)
+            self._rearranging.unseen(tuples)
+            self._think(evaluation, rows)
+
+        self._aside(work)
 
     def report(self) -> OrderReport:
         """What was done so far."""
@@ -241,12 +255,12 @@ class Ordered:
 
     def _answer_now(self, evaluation: Evaluation, rows: int) -> None:
         """In the middle of a batch, unless another thread thinks already."""
-        if self._thinking.acquire(blocking=False):
-            try:
-                self._answer(evaluation, rows)
-                self._sequence = self._rearranging.sequence
-            finally:
-                self._thinking.release()
+
+        def work() -> None:
+            self._answer(evaluation, rows)
+            self._sequence = self._rearranging.sequence
+
+        self._aside(work)
 
     def _answer(self, evaluation: Evaluation, rows: int) -> None:
         """Put the subject first that drops the most tuples at once, if several could: a tenth of a millisecond."""

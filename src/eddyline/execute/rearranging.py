@@ -138,13 +138,17 @@ class Rearranging:
         try:
             strategy.observe(sample)
         except EddylineError as error:  # matching goes on whatever order is in force
-            self.problem, self._strategy = error.message, None
+            self.give_up(error.message)
         else:
             if strategy.ready:
                 self._publish(strategy)
         seconds = self._clock() - started
         self._seconds = seconds / sample.tuples
         return seconds
+
+    def give_up(self, problem: str) -> None:
+        """Leave the order as it is, for a reason that is reported."""
+        self.problem, self._strategy = problem, None
 
     def promote(self, subject: int) -> None:
         """Put a subject first: in the order that was found when it last was, or in front of the others, and measure on."""

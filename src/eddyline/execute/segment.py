@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
 from time import thread_time
-from typing import Final
+from typing import Any, Final
 
 from eddyline.config import FIXED_ORDER, OrderSettings
 from eddyline.execute.choice import Choice, Way
 from eddyline.execute.keyed import Keyed
+from eddyline.execute.once import once
 from eddyline.execute.ordered import Ordered, OrderReport
 from eddyline.execute.parts import MaskPart, PairPart
 from eddyline.execute.rowwise import Rowwise
@@ -20,9 +21,11 @@ from eddyline.index.asc import with_candidates
 from eddyline.index.segment import Segment
 from eddyline.kernels.sorting import add_numbers
 from eddyline.model.asc import covered
-from eddyline.model.matches import Part
+from eddyline.model.matches import Integers, Part
 from eddyline.order.carry_over import carry_over
 
+log = logging.getLogger("eddyline.match")
+Counted = tuple[Integers, Integers]  # query numbers, and how many tuples match each
 WAYS: Final[tuple[Way, ...]] = ("sliced", "row by row", "filtered")
 
 
@@ -45,18 +48,19 @@ class SegmentExecutor:
         self._before, self._choice_before = _most_seen(replaced), _most_used(replaced)
         self.places: dict[str, str] = {}
         self._rearranged = 0  # orders of the past when the choice was last told
+        self.rescues: list[Any] = []  # what has taken its place since it failed, see `rescue.py`
 
-    @cached_property
+    @once
     def sliced(self) -> Sliced:
         """Serves batches that are not evaluated row by row."""
         return Sliced(self.segment.sliced)
 
-    @cached_property
+    @once
     def keyed(self) -> Keyed:
         """Serves queries that are found by a value."""
         return Keyed(self.segment.keyed)
 
-    @cached_property
+    @once
     def rowwise(self) -> tuple[Rowwise, Sliced]:
         """Serve the batches that are evaluated row by row: plain conjunctions, and the other queries."""
         index = self.segment.rowwise
@@ -64,7 +68,7 @@ class SegmentExecutor:
         ascs = with_candidates(index.ascs) if self.order.strategy == "hybrid" else index.ascs
         return Rowwise(ascs, index.sequence), Sliced(index.rest)
 
-    @cached_property
+    @once
     def ordered(self) -> Ordered:
         """The row-wise executor with the order that is in force."""
         rowwise, before, self._before = self.rowwise[0], self._before, None
@@ -73,7 +77,7 @@ class SegmentExecutor:
         start = carry_over(before.sequence, before.rowwise.index.ascs, rowwise.index.ascs)
         return Ordered(rowwise, self.order, start)
 
-    @cached_property
+    @once
     def choice(self) -> Choice | None:
         """Who chooses for batches that are not small; None where there is nothing to choose from."""
         index = self.segment.rowwise
@@ -88,11 +92,11 @@ class SegmentExecutor:
 
     def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> list[Part]:
         """The matches of a batch, one part for each executor that has queries."""
-        choice = self._choice(rows, threads)
-        if choice is None:
+        picked = self._picked("match", rows, threads)
+        if picked is None:
             parts = self._match(evaluation, rows, self._is_small(rows), threads)
         else:
-            way, timed = choice.pick("match", rows)
+            choice, way, timed = picked
             started = thread_time() if timed else 0.0
             parts = self._match_by(way, evaluation, rows)
             if timed:
@@ -102,18 +106,24 @@ class SegmentExecutor:
         return parts
 
     def count(self, evaluation: Evaluation, rows: int, totals: Counts, *, threads: int = 1) -> None:
-        """Add the number of matches of each query to totals[its number], without keeping the matches."""
-        choice = self._choice(rows, threads)
-        if choice is None:
-            self._count(evaluation, rows, totals, self._is_small(rows), threads)
+        """Add the number of matches of each query to totals[its number], without keeping the matches.
+
+        Nothing is added before everything is counted: where an executor fails, another way begins from the same totals.
+        """
+        picked = self._picked("count", rows, threads)
+        if picked is None:
+            found = self._count(evaluation, rows, self._is_small(rows), threads)
         else:
-            way, timed = choice.pick("count", rows)
+            choice, way, timed = picked
             started = thread_time() if timed else 0.0
-            self._count_by(way, evaluation, rows, totals)
+            found = [self._count_by(way, evaluation, rows)]
             if timed:
                 self._note(choice, "count", way, evaluation, rows, thread_time() - started)
-        if self.segment.keyed.tables:
-            add_numbers(self.keyed.match(evaluation, rows)[1], totals)
+        keyed = self.keyed.match(evaluation, rows)[1] if self.segment.keyed.tables else None
+        for numbers, counts in found:
+            totals[numbers] += counts
+        if keyed is not None:
+            add_numbers(keyed, totals)
 
     def order_report(self) -> OrderReport | None:
         """What the order of the tuples evaluated row by row did so far; None if there were none."""
@@ -133,13 +143,14 @@ class SegmentExecutor:
             parts.append(MaskPart(sliced.match(evaluation, rows, threads=threads)))
         return parts
 
-    def _count(self, evaluation: Evaluation, rows: int, totals: Counts, by_row: bool, threads: int) -> None:
+    def _count(self, evaluation: Evaluation, rows: int, by_row: bool, threads: int) -> list[Counted]:
+        found: list[Counted] = []
         if by_row and len(self.ordered.rowwise.index.numbers):
-            numbers, counts = self.ordered.match(evaluation, rows).counts()
-            totals[numbers] += counts
+            found.append(self.ordered.match(evaluation, rows).counts())
         sliced = self.rowwise[1] if by_row else self.sliced
         if sliced.index.program.results:
-            totals[sliced.index.numbers] += sliced.count(evaluation, rows, threads=threads)
+            found.append((sliced.index.numbers, sliced.count(evaluation, rows, threads=threads)))
+        return found
 
     def _match_by(self, way: Way, evaluation: Evaluation, rows: int) -> list[Part]:
         """The same, in the way that was chosen."""
@@ -150,29 +161,52 @@ class SegmentExecutor:
         selected = self.ordered.few_left(evaluation, rows) if way == "filtered" else None
         return [MaskPart(self.sliced.match(evaluation, rows, selected=selected))]
 
-    def _count_by(self, way: Way, evaluation: Evaluation, rows: int, totals: Counts) -> None:
+    def _count_by(self, way: Way, evaluation: Evaluation, rows: int) -> Counted:
         if way == "row by row":
             found = self.ordered.attempt(evaluation, rows)
             if found is not None:
-                numbers, counts = found.counts()
-                totals[numbers] += counts
-                return
+                return found.counts()
         selected = self.ordered.few_left(evaluation, rows) if way == "filtered" else None
-        totals[self.sliced.index.numbers] += self.sliced.count(evaluation, rows, selected=selected)
+        return self.sliced.index.numbers, self.sliced.count(evaluation, rows, selected=selected)
 
     def _is_small(self, rows: int) -> bool:
         """Whether a batch of so many rows is evaluated row by row in any case."""
         index = self.segment.rowwise
         return index is not None and index.serves(rows)
 
-    def _choice(self, rows: int, threads: int) -> Choice | None:
-        """Who chooses for a batch; several threads work on sliced batches alone."""
-        return self.choice if threads == 1 and not self._is_small(rows) else None
+    def _picked(self, task: str, rows: int, threads: int) -> tuple[Choice, Way, bool] | None:
+        """Who has chosen a way for a batch, which, and whether it is timed; several threads work on sliced batches alone."""
+        if threads > 1 or self._is_small(rows):
+            return None
+        try:
+            choice = self.choice
+            return None if choice is None else (choice, *choice.pick(task, rows))
+        except MemoryError:
+            raise
+        except Exception as error:
+            self._choose_no_more(error)
+            return None
+
+    def _choose_no_more(self, error: Exception) -> None:
+        """Matches are found without a choice just as well, only not always in the quickest way."""
+        self.__dict__["choice"] = None
+        log.error("batches are no longer evaluated in the quickest way: %r", error, exc_info=error)
 
     def _note(
         self, choice: Choice, task: str, way: Way, evaluation: Evaluation, rows: int, seconds: float
     ) -> None:
-        """Keep what a batch took; the order of the other way is thought over as well, or it would never look better."""
+        """Keep what a batch took."""
+        try:
+            self._learn(choice, task, way, evaluation, rows, seconds)
+        except MemoryError:
+            raise
+        except Exception as error:
+            self._choose_no_more(error)
+
+    def _learn(
+        self, choice: Choice, task: str, way: Way, evaluation: Evaluation, rows: int, seconds: float
+    ) -> None:
+        """The order of the other way is reconsidered as well, or it would never look better."""
         stood = choice.note(task, rows, way, seconds)
         if not choice.is_warm:
             return

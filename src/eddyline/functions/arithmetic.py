@@ -192,6 +192,10 @@ def _difference(left: Expression, right: Expression) -> Expression | None:
     if not kinds <= {t.DATE, t.STRING, *_TIMES}:
         return None
     kind = left.type if left.type in _TIMES else right.type
+    if kinds == set(_TIMES):
+        kind = (
+            t.TIMESTAMP_NTZ
+        )  # unlike in comparisons: a wall clock that is put forward has no instant of its own
     return Call("subtract_times", (cast(left, kind), cast(right, kind)), t.DAY_TIME)
 
 

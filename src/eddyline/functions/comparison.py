@@ -77,7 +77,8 @@ def _whole_against_decimal(
     A constant beyond bigint makes the comparison a plain true or false in Spark, even where the column is NULL.
     """
     assert isinstance(bound, Literal) and isinstance(bound.type, t.DecimalType), "checked by the caller"
-    if bound.type.precision - bound.type.scale >= len(str(_LONG_RANGE[1])):
+    kind = wider_decimal(DECIMAL_OF[whole.type], bound.type)
+    if kind.scale < bound.type.scale or bound.type.precision - bound.type.scale >= len(str(_LONG_RANGE[1])):
         value = context.constant(bound, "comparison", 1)
         assert isinstance(value, Decimal), "decimal literals hold decimals"
         if value > _LONG_RANGE[1] or value < _LONG_RANGE[0]:
@@ -85,8 +86,8 @@ def _whole_against_decimal(
         rounding = ROUND_FLOOR if operation in ("gt", "le") else ROUND_CEILING
         limit = Literal(int(value.to_integral_value(rounding)), t.LONG)
         return Call(operation, (cast(whole, t.LONG), limit), t.BOOLEAN)
-    # Inside bigint the exact decimal comparison means the same and does not depend on the constant's value.
-    kind = wider_decimal(DECIMAL_OF[whole.type], bound.type)
+    # Inside bigint, and with room for all digits of the constant, the exact decimal comparison means the same and does
+    # not depend on the constant's value.
     return Call(operation, (cast(whole, kind), cast(bound, kind)), t.BOOLEAN)
 
 

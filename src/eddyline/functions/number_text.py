@@ -81,6 +81,8 @@ _INFINITE: Final = {
     for sign in ("", "+", "-")
     for name in ("inf", "infinity")
 }
+# No number of more digits lies half way between two doubles: of those behind it only matters whether all are zeros.
+_DECIDING: Final = 800
 _CONTROLS: Final = "".join(map(chr, range(0x21)))
 
 
@@ -97,7 +99,7 @@ def parse_fraction(text: str) -> Fraction | float | None:
     if hexadecimal:
         sign, whole, before, after, power = hexadecimal.groups()
         digits = whole if whole is not None else before + after
-        exponent = int(power) - 4 * len(after or "")
+        exponent = _exponent(power) - 4 * len(after or "")
         return _power(sign == "-", int(digits, 16), 2, exponent)
     if text in ("+NaN", "-NaN") or text.lower() == "nan":
         return math.nan
@@ -107,7 +109,19 @@ def parse_fraction(text: str) -> Fraction | float | None:
 def _decimal_fraction(text: str) -> Fraction | float:
     mantissa, _, power = text.lower().partition("e")
     whole, _, after = mantissa.lstrip("+-").partition(".")
-    return _power(text.startswith("-"), int(whole + after), 10, int(power or "0") - len(after))
+    digits, exponent = (whole + after).lstrip("0"), _exponent(power) - len(after)
+    if len(digits) > _DECIDING:
+        rest = digits[_DECIDING:]
+        digits = digits[:_DECIDING] + ("1" if rest.strip("0") else "0")
+        exponent += len(rest) - 1
+    return _power(text.startswith("-"), int(digits or "0"), 10, exponent)
+
+
+def _exponent(text: str) -> int:
+    """The number that an exponent says, as far as it matters: beyond a billion all are alike."""
+    digits = text.lstrip("+-").lstrip("0")
+    size = int(digits or "0") if len(digits) < 10 else 10**9
+    return -size if text.startswith("-") else size
 
 
 def _power(negative: bool, value: int, base: int, exponent: int) -> Fraction | float:

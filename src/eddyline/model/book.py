@@ -10,6 +10,7 @@ opened from files reads them when it is asked for an id or a text, and makes lis
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -18,24 +19,36 @@ from eddyline.model.roster import Roster
 
 
 class _Pages:
-    """What versions share: ids and texts by number, the last number of each id, and the one before it if it had one."""
+    """What versions share: ids and texts by number, the last number of each id, and the one before it if it had one.
+
+    Threads may share it: one of them at a time adds, or finds out the numbers of ids, and who reads sees only what was
+    added for its own version.
+    """
 
     def __init__(self, ids: Sequence[str], texts: Sequence[str]) -> None:
         self.ids = ids
         self.texts = texts
+        self._numbers: tuple[dict[str, int], dict[int, int]] | None = None
+        self._changing = threading.RLock()
 
-    @cached_property
+    @property
     def latest(self) -> dict[str, int]:
         """The last number of each id."""
         return self._numbered[0]
 
-    @cached_property
+    @property
     def earlier(self) -> dict[int, int]:
         """The number before it of a number whose id was given before."""
         return self._numbered[1]
 
-    @cached_property
+    @property
     def _numbered(self) -> tuple[dict[str, int], dict[int, int]]:
+        with self._changing:
+            if self._numbers is None:
+                self._numbers = self._found_out()
+            return self._numbers
+
+    def _found_out(self) -> tuple[dict[str, int], dict[int, int]]:
         latest = {id: number for number, id in enumerate(self.ids)}
         earlier: dict[int, int] = {}
         if len(latest) < len(self.ids):  # ids were given again after a removal
@@ -44,8 +57,17 @@ class _Pages:
                 _enter(latest, earlier, id, number)
         return latest, earlier
 
-    def add(self, queries: Iterable[Query]) -> None:
-        """Write down more queries."""
+    def grown(self, size: int, queries: Iterable[Query]) -> _Pages:
+        """With more queries behind the first `size`: these pages themselves, if nobody else has added to them."""
+        with self._changing:
+            if size == len(self.ids):
+                self._add(queries)
+                return self
+        copied = _Pages(self.ids[:size], self.texts[:size])
+        copied._add(queries)
+        return copied
+
+    def _add(self, queries: Iterable[Query]) -> None:
         ids, texts = _as_list(self.ids), _as_list(self.texts)
         latest, earlier = self._numbered
         for query in queries:
@@ -95,13 +117,9 @@ class Book:
         return None if number in self.removed else number
 
     @property
-    def _is_newest(self) -> bool:
-        return self.size == len(self._pages.ids)
-
-    @property
     def ids(self) -> Sequence[str]:
         """Ids by number, removed ones included."""
-        return self._pages.ids if self._is_newest else self._pages.ids[: self.size]
+        return self._pages.ids[: self.size]
 
     @cached_property
     def roster(self) -> Roster:
@@ -122,14 +140,10 @@ class Book:
 
     def add(self, queries: Iterable[Query]) -> tuple[Book, range]:
         """A version with more queries, and their numbers; the ids must be free."""
-        pages = self._pages if self._is_newest else self._copied()
-        first = self.size
-        pages.add(queries)
-        return Book(pages, len(pages.ids), self.removed), range(first, len(pages.ids))
+        several = list(queries)
+        end = self.size + len(several)
+        return Book(self._pages.grown(self.size, several), end, self.removed), range(self.size, end)
 
     def remove(self, numbers: Iterable[int]) -> Book:
         """A version without some queries."""
         return Book(self._pages, self.size, self.removed | frozenset(numbers))
-
-    def _copied(self) -> _Pages:
-        return _Pages(self._pages.ids[: self.size], self._pages.texts[: self.size])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -75,7 +75,8 @@ class RowLists:
 class Matches:
     """The (row, query) pairs of one batch, or of `batch_rows` consecutive rows of it that start at row `first`.
 
-    ids[number] is the id of a query number. Row numbers are those of the whole batch.
+    ids[number] is the id of a query number. Row numbers are those of the whole batch. Queries that could not be evaluated
+    for this batch have no matches in it and stand in `failed`, with the reason.
 
     >>> m = Matches(["a", "b"], 3, [RowLists([[0, 2], []])])
     >>> len(m), m.counts(), m.rows("a").tolist(), m.query_lists().to_pylist()
@@ -89,7 +90,9 @@ class Matches:
         parts: Sequence[Part],
         *,
         first: int = 0,
+        failed: Mapping[int, Exception] | None = None,
     ) -> None:
+        self.failed_numbers: Mapping[int, Exception] = failed or {}
         self._roster = ids if isinstance(ids, Roster) else Roster(ids)
         self._batch_rows = batch_rows
         self._parts = parts
@@ -99,6 +102,12 @@ class Matches:
     def row_range(self) -> range:
         """The rows that these are the matches of."""
         return range(self.first, self.first + self._batch_rows)
+
+    @property
+    def failed(self) -> dict[str, Exception]:
+        """The queries that could not be evaluated for this batch, by id, each with what was raised."""
+        names = self._roster.named(np.array(list(self.failed_numbers), np.int64)).to_pylist()
+        return dict(zip(names, self.failed_numbers.values(), strict=True))
 
     def __len__(self) -> int:
         return int(self._counts.sum())

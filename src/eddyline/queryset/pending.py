@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from typing import Final
 
 from eddyline.model.query import NormalQuery
+
+_GROWING: Final = threading.Lock()  # two versions must not both find themselves at the end of one list
 
 
 class Pending:
@@ -22,6 +26,7 @@ class Pending:
 
     def add(self, members: list[tuple[int, NormalQuery]]) -> Pending:
         """More queries, at the cost of these alone if nobody else has added to the list."""
-        shared = self._shared if len(self._shared) == self._size else self._shared[: self._size]
-        shared.extend(members)
-        return Pending(shared, len(shared))
+        with _GROWING:
+            shared = self._shared if len(self._shared) == self._size else self._shared[: self._size]
+            shared.extend(members)
+            return Pending(shared, len(shared))

@@ -13,6 +13,7 @@ import pyarrow as pa
 from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import EddylineError, QueryError
+from eddyline.execute import rescue
 from eddyline.execute.batch import Columns
 from eddyline.execute.ordered import OrderReport
 from eddyline.execute.segment import SegmentExecutor
@@ -21,16 +22,17 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Call, Expression
-from eddyline.model.matches import Matches
+from eddyline.model.matches import Matches, Part
 from eddyline.model.query import NormalQuery, Query
 from eddyline.queryset import shared, store
 from eddyline.queryset.cost import Cost, Costs
 from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.garbage import uncollected
+from eddyline.queryset.members import BookMembers
 from eddyline.queryset.merging import Merging
 from eddyline.queryset.one_row import why_of
 from eddyline.queryset.opened import opened
-from eddyline.queryset.pending import Pending
+from eddyline.queryset.parts import Parts
 from eddyline.queryset.pricing import Pricing
 from eddyline.queryset.reader import Reader
 from eddyline.sql.resolver import Resolver
@@ -57,8 +59,7 @@ class QuerySet:
         self,
         compiler: Compiler,
         book: Book,
-        segments: tuple[SegmentExecutor, ...],
-        pending: Pending | None = None,
+        parts: Parts,
         problems: Sequence[QueryError] = (),
         version: int = 1,
         settings: IndexSettings = DEFAULT_INDEX,
@@ -66,12 +67,12 @@ class QuerySet:
     ) -> None:
         self._compiler = compiler
         self._book = book
-        self._segments = segments
-        self._pending = Pending() if pending is None else pending
+        self._parts = parts
         self.problems = list(problems)
         self.version = version
         self.settings = settings
         self.folder: Path | None = None  # where the set was loaded from, as it is
+        self._members = BookMembers(compiler, book)
         self._readers: dict[str | None, Reader] = {}
         self._pages = dict(pages or {})  # folders in which the queries are saved, up to some number
 
@@ -90,7 +91,7 @@ class QuerySet:
         `resolver` gives the types of functions that are not in our table, for a runtime that evaluates them.
         """
         compiler = Compiler(streams, time_zone=time_zone, resolver=resolver)
-        empty = QuerySet(compiler, Book(), (), version=0, settings=settings)
+        empty = QuerySet(compiler, Book(), Parts(), version=0, settings=settings)
         with uncollected():
             return empty.add(queries, on_error=on_error)
 
@@ -123,7 +124,7 @@ class QuerySet:
     @property
     def uncompiled(self) -> list[tuple[int, NormalQuery]]:
         """The queries that were added and wait to be compiled, with their numbers."""
-        return list(self._pending)
+        return list(self._parts.pending)
 
     @property
     def numbers(self) -> npt.NDArray[np.int64]:
@@ -158,22 +159,22 @@ class QuerySet:
                 accepted.append(query)
                 fresh.add(query.id)
         book, numbers = self._book.add(accepted)
-        pending = self._pending.add(list(zip(numbers, normal, strict=True)))
-        return self._next(book, pending, problems)
+        parts = self._parts.with_members(list(zip(numbers, normal, strict=True)))
+        return self._next(book, parts, problems)
 
     def remove(self, ids: Iterable[str]) -> QuerySet:
         """A version without some queries."""
         book = self._book.remove([self.number(id) for id in ids])
-        return self._next(book, self._pending)
+        return self._next(book, self._parts.copied())
 
-    def _next(self, book: Book, pending: Pending, problems: Sequence[QueryError] = ()) -> QuerySet:
-        compiled, version = (self._compiler, book, self._segments), self.version + 1
-        return QuerySet(*compiled, pending, problems, version, self.settings, self._pages)
+    def _next(self, book: Book, parts: Parts, problems: Sequence[QueryError] = ()) -> QuerySet:
+        version = self.version + 1
+        return QuerySet(self._compiler, book, parts, problems, version, self.settings, self._pages)
 
     def served_by(self, executors: Iterable[SegmentExecutor]) -> QuerySet:
         """The same set, its segments evaluated by others."""
-        served = self._next(self._book, self._pending)
-        served._segments, served.version = tuple(executors), self.version
+        served = self._next(self._book, self._parts.served_by(list(executors)))
+        served.version = self.version
         return served
 
     def match(
@@ -222,8 +223,11 @@ class QuerySet:
     def _matches(
         self, by: list[SegmentExecutor], evaluation: Evaluation, rows: int, threads: int, first: int = 0
     ) -> Matches:
-        found = [executor.match(evaluation, rows, threads=threads) for executor in by] if rows else []
-        return Matches(self._book.roster, rows, [part for parts in found for part in parts], first=first)
+        failed: rescue.Failed = {}
+        parts: list[Part] = []
+        for executor in by if rows else ():
+            parts += rescue.match(executor, evaluation, rows, self._members, failed, threads=threads)
+        return Matches(self._book.roster, rows, parts, first=first, failed=failed)
 
     def count(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> dict[str, int]:
         """How many tuples of a batch match each query, zeros included; quicker than `match` where that is all one wants."""
@@ -243,8 +247,9 @@ class QuerySet:
         evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows, known=known)
         totals = np.zeros(self._book.size, np.int64) if into is None else into
         if rows:
+            failed: rescue.Failed = {}
             for executor in executors:
-                executor.count(evaluation, rows, totals, threads=threads)
+                rescue.count(executor, evaluation, rows, self._members, totals, failed, threads=threads)
         totals[self._book.roster.removed] = 0
         return totals
 
@@ -284,7 +289,7 @@ class QuerySet:
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
-        return tuple([found for e in self._segments if (found := e.order_report()) is not None])
+        return tuple([found for e in self._parts.segments if (found := e.order_report()) is not None])
 
     def pricing(self) -> Pricing:
         """Prices the set's queries and others; for several questions about costs, which then share the work."""
@@ -350,7 +355,7 @@ class QuerySet:
         loaded = QuerySet(
             Compiler(saved.streams, time_zone=saved.time_zone, resolver=resolver),
             saved.book,
-            saved.segments,
+            Parts(saved.segments),
             version=saved.version,
             settings=settings or saved.settings,
             pages=saved.pages,
@@ -382,11 +387,17 @@ class QuerySet:
 
     def _compiled(self) -> tuple[SegmentExecutor, ...]:
         """All segments, those of queries added since the last call compiled now."""
-        if len(self._pending):
-            merging = Merging(self._compiler, self._book, self.settings)
-            self._segments = merging.merged(self._segments, self._pending)
-            self._pending = Pending()
-        return self._segments
+        return self._parts.compiled(self._merging, self._leave_out)
+
+    @property
+    def _merging(self) -> Merging:
+        return Merging(self._compiler, self._book, self.settings)
+
+    def _leave_out(self, culprits: Mapping[int, QueryError]) -> Merging:
+        """Go on without queries at which compiling fails, which is noticed when all of them are put together."""
+        self._book = self._book.remove(culprits)
+        self.problems += culprits.values()
+        return self._merging
 
 
 def open_set(path: str | Path, *, verify: bool = True, resolver: Resolver | None = None) -> QuerySet:

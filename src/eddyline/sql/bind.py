@@ -12,9 +12,21 @@ from eddyline.functions.arithmetic import DayInterval, arithmetic
 from eddyline.functions.casts import explicit_cast
 from eddyline.functions.coercion import TypeMismatch
 from eddyline.functions.context import Context
+from eddyline.functions.special_times import EPOCH, special_time
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream
-from eddyline.model.expression import EXTERNAL, SPARK_TEXT, Call, Column, Expression, Literal, Parameter
+from eddyline.model.expression import (
+    EXTERNAL,
+    SPARK_TEXT,
+    Call,
+    Column,
+    Expression,
+    Literal,
+    Parameter,
+    externals_of,
+    is_constant,
+    parameters_of,
+)
 from eddyline.model.query import BoundQuery, Output, Query
 from eddyline.sql import refused
 from eddyline.sql import syntax as s
@@ -101,6 +113,10 @@ def _did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     return f'did you mean "{by_lower[close[0]]}"?' if close else None
 
 
+class ReadsClock(QueryError):
+    """Understood, and refused: Spark would take it, and answer otherwise tomorrow."""
+
+
 class Binder:
     """Binds the expressions of one query; the methods follow the kinds of syntax nodes."""
 
@@ -122,6 +138,7 @@ class Binder:
         self._parameters = parameters
         self._spans = spans
         self._attempts = MAX_ATTEMPTS
+        self._looked_at: dict[int, Expression] = {}
         self._bind_node: dict[type[s.Node], Callable[..., Expression]] = {
             s.Name: self._name,
             s.Constant: self._constant,
@@ -147,14 +164,53 @@ class Binder:
     def expression(self, node: s.Node) -> Expression:
         """Any expression; a `TypeMismatch` below becomes an error at the place of its operation."""
         try:
-            return self._bind_node[type(node)](node)
+            return self._with_moments(self._bind_node[type(node)](node), node)
         except TypeMismatch as error:
             self._fail(error.message, culprit(node, error.argument), error.hint)
+
+    def _with_moments(self, expression: Expression, node: s.Node) -> Expression:
+        """With casts of constant text to times replaced where the text is a word such as `epoch`.
+
+        Operands were looked at when they were bound, so only what this node has put around them is new.
+        """
+        if not isinstance(expression, Call) or id(expression) in self._looked_at:
+            return expression
+        arguments = tuple([self._with_moments(argument, node) for argument in expression.arguments])
+        if any(new is not old for new, old in zip(arguments, expression.arguments, strict=True)):
+            expression = Call(expression.function, arguments, expression.type)
+        text = self._constant_text(expression)
+        word = None if text is None else special_time(text)
+        if text is not None and word is not None:
+            return self._moment(text, word, expression.type, node)
+        self._looked_at[id(expression)] = expression  # kept, so that no other object gets its id
+        return expression
+
+    def _constant_text(self, expression: Call) -> str | None:
+        """The text that is cast to a time, if it is known already."""
+        if expression.function not in ("cast", "try_cast") or expression.type not in _TIMED.values():
+            return None
+        operand = expression.arguments[0]
+        if operand.type != t.STRING or not is_constant(operand) or externals_of(operand):
+            return None
+        if not isinstance(operand, Literal):
+            self._context.pinned |= parameters_of(operand)
+            operand = fold.fold(operand, self._context.time_zone)
+        return None if operand.value is None else str(operand.value)
+
+    def _moment(self, text: str, word: str, kind: t.DataType, node: s.Node) -> Literal:
+        if word != EPOCH:
+            reason = refused.SPECIAL_TIME
+            raise ReadsClock(
+                f"{text!r}: {reason.message}", sql=self._sql, span=node.span, hint=reason.instead
+            )
+        return Literal(0, kind)
 
     def piece(self, node: s.Node) -> Expression:
         """An operand of AND or OR, a condition, an item: where it cannot be bound, Spark may know what it means."""
         try:
             return self.expression(node)
+        except ReadsClock:
+            raise
         except QueryError as problem:
             span = self._spans.get(id(node))
             if span is None or self._resolver is None or not self._resolver.judges:
@@ -248,7 +304,9 @@ class Binder:
         return Literal(node.value, node.type)
 
     def _timed(self, node: s.Timed) -> Expression:
-        kind = _TIMED[node.word]
+        kind, word = _TIMED[node.word], special_time(node.text)
+        if word is not None:
+            return self._moment(node.text, word, kind, node)
         value = fold.fold(Call("cast", (Literal(node.text, t.STRING),), kind), self._context.time_zone)
         if value.value is None:
             example = "DATE'2026-01-31'" if kind == t.DATE else f"{node.word}'2026-01-31 12:00:00'"

@@ -35,6 +35,10 @@ CLOCK: Final = Refusal(
     "the function reads the clock, so the same tuple would match one time and not the next",
     "compare with a column of the stream, or with a constant such as TIMESTAMP'2026-01-01 00:00:00'",
 )
+SPECIAL_TIME: Final = Refusal(
+    "the word stands for a moment that the clock decides, so the same tuple would match one time and not the next",
+    CLOCK.instead,
+)
 SESSION: Final = Refusal(
     "the function depends on the session that runs the query", "write the value as a constant"
 )

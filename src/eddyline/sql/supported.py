@@ -194,6 +194,11 @@ REFUSED: Final = (
     Refused("TABLESAMPLE", "SELECT * FROM quotes TABLESAMPLE (5 PERCENT)", refused.CLAUSES["TABLESAMPLE"]),
     Refused("(SELECT ...)", "SELECT * FROM quotes WHERE price > (SELECT 1)", refused.SUBQUERY),
     Refused("COLLATE", "SELECT * FROM quotes WHERE symbol COLLATE UTF8_LCASE = 'a'", refused.COLLATION),
+    Refused(
+        "'now', 'today', 'tomorrow', 'yesterday' as a date or timestamp",
+        "SELECT * FROM quotes WHERE happened < 'today'",
+        refused.SPECIAL_TIME,
+    ),
     Refused("a & b, a | b, a ^ b, ~a, a << b, a >> b", "SELECT volume & 1 AS x FROM quotes", refused.BITWISE),
     Refused("a -> ...", "SELECT filter(tags, t -> t = 'a') AS x FROM quotes", refused.LAMBDA),
     Refused("name => a", "SELECT round(number => price) AS x FROM quotes", refused.OPERATORS["=>"]),

@@ -5,7 +5,15 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from eddyline.testing.pools import DAY_TEXTS, GOOD_NUMBERS, MOMENT_TEXTS, PLAIN_NUMBERS, TEXTS, TIME_TEXTS
+from eddyline.testing.pools import (
+    DAY_TEXTS,
+    EPOCH_TEXTS,
+    GOOD_NUMBERS,
+    MOMENT_TEXTS,
+    PLAIN_NUMBERS,
+    TEXTS,
+    TIME_TEXTS,
+)
 
 _SMALL_EXTREMES: Final = (
     "127",
@@ -27,6 +35,12 @@ _LONG_EXTREMES: Final = (
 _DECIMAL_EXTREMES: Final = (
     "9223372036854775808", "-99999999999999999999", "99999999999999999999999999999999999999", "0.0000000001", "123456789012345678.123456",
     "999.99", "-999.995", "1e-10BD", "1e30BD",
+)  # fmt: skip
+# Just beside a whole number, with so many digits that no decimal holds them beside those of an integer type.
+_LONG_DECIMALS: Final = (
+    "0.9999999999999999999", "-0.9999999999999999999", "4.00000000000000000001", "0.99999999999999999999999999999",
+    "1.00000000000000000000000000001", "-1.00000000000000000000000000001", "4.9999999999999999999999999999999999999",
+    "0.00000000000000000000000000000000000001", "127.00000000000000000000000000000000001", "9223372036854775806.9999999999999999999",
 )  # fmt: skip
 _FRACTION_EXTREMES: Final = (
     "1e308",
@@ -156,8 +170,9 @@ def fraction(random_: random.Random) -> str:
 
 def decimal(random_: random.Random) -> str:
     """A decimal, by its point or by its suffix."""
-    if random_.random() < 0.12:
-        return random_.choice(_DECIMAL_EXTREMES)
+    chance = random_.random()
+    if chance < 0.2:
+        return random_.choice(_DECIMAL_EXTREMES if chance < 0.12 else _LONG_DECIMALS)
     return random_.choice(
         (
             "0.1",
@@ -191,12 +206,14 @@ def number_text(random_: random.Random) -> str:
 
 def date_text(random_: random.Random) -> str:
     """Text that looks like a date."""
-    return quoted(random_.choice(DAY_TEXTS), random_)
+    return quoted(random_.choice(DAY_TEXTS if random_.random() < 0.85 else EPOCH_TEXTS), random_)
 
 
 def time_text(random_: random.Random) -> str:
     """Text that looks like a timestamp."""
-    return quoted(random_.choice(MOMENT_TEXTS if random_.random() < 0.8 else TIME_TEXTS[:8]), random_)
+    chance = random_.random()
+    pool = MOMENT_TEXTS if chance < 0.75 else TIME_TEXTS[:8] if chance < 0.9 else EPOCH_TEXTS
+    return quoted(random_.choice(pool), random_)
 
 
 def boolean(random_: random.Random) -> str:
@@ -212,7 +229,7 @@ def binary(random_: random.Random) -> str:
 def date(random_: random.Random) -> str:
     """A typed date."""
     day = random_.choice(
-        (*DAY_TEXTS, "2020-1-1", "2020-01", "2020", "1969-12-31", "0001-01-01", "9999-12-31")
+        (*DAY_TEXTS, "2020-1-1", "2020-01", "2020", "1969-12-31", "0001-01-01", "9999-12-31", "epoch")
     )
     return f"{random_.choice(('DATE', 'date', 'Date'))}{random_.choice(('', ' '))}'{day}'"
 
@@ -226,6 +243,8 @@ def timestamp(random_: random.Random) -> str:
             "2020-01-01 12:34:56.789",
             "1969-12-31 23:59:59.999999",
             "2020-06-15 12:34:56.123456",
+            "2020-03-08 02:30:00",
+            "2020-11-01 01:30:00",
         )
     )
     if random_.random() < 0.25:
@@ -235,7 +254,7 @@ def timestamp(random_: random.Random) -> str:
 
 def wall_clock(random_: random.Random) -> str:
     """A typed timestamp without zone."""
-    return f"TIMESTAMP_NTZ'{random_.choice((*MOMENT_TEXTS, '2020-01-01', '2020-01-01T12:34:56.789', '2020-03-29 02:30:00'))}'"
+    return f"TIMESTAMP_NTZ'{random_.choice((*MOMENT_TEXTS, '2020-01-01', '2020-01-01T12:34:56.789', '2020-03-29 02:30:00', '2020-03-08 02:30:00', 'epoch'))}'"
 
 
 def day_time(random_: random.Random) -> str:

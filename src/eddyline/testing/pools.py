@@ -20,6 +20,7 @@ TEXTS: Final = (
 BAD_NUMBERS: Final = (
     "", " ", "abc", "1x", "--1", "+-1", "1e", "1e400", "-1e400", "0x10", "1_000", "1,5", "९", "１", "1 2", "NaN", "nan", "Infinity",
     "-Infinity", "inf", "-inf", "+inf", "infinity", "1d", "1f", "1.5D", "1L", ".", "+", "-", "1e-400", "\x0012",
+    "1e99999999999999999999", "-1e-99999999999999999999", "0e99999999999999999999", "1" * 5_000, "0" * 5_000 + "7",
 )  # fmt: skip
 GOOD_NUMBERS: Final = (
     "0", "1", "-1", "5", "05", "+5", " 5 ", "\t7\n", "10", "127", "128", "-128", "255", "32768", "2147483647", "2147483648",
@@ -48,6 +49,23 @@ MOMENT_TEXTS: Final = (
     "2020-10-25 02:30:00",
 )
 
+# Words that Spark reads as a moment where they are constants. Those that the clock decides are no part of any pool of
+# constants: whoever compares two runs would compare two days.
+EPOCH_TEXTS: Final = (
+    "epoch",
+    "EPOCH",
+    " Epoch ",
+    "epoch UTC",
+    "epoch Europe/Berlin",
+    "epoch+01:00",
+    "epochs",
+    "epoch xx",
+)
+# On wall clocks that were put forward or back, in Berlin and in New York; as instants the hours around those.
+CLOCK_CHANGES: Final = (
+    1_585_449_000_000_000, 1_603_593_000_000_000, 1_583_634_600_000_000, 1_604_194_200_000_000,
+    1_585_443_599_999_999, 1_585_447_200_000_000, 1_583_650_800_000_000, 1_604_210_400_000_000,
+)  # fmt: skip
 _DAY: Final = 86_400_000_000
 
 
@@ -251,11 +269,11 @@ NASTY: Final[dict[str, Draw]] = {
     "decimal(38,10)": _decimals(38, 10),
     "text": _TEXT,
     "number text": _one_of(GOOD_NUMBERS, GOOD_NUMBERS, BAD_NUMBERS, TEXTS),
-    "date text": _one_of(DATE_TEXTS, DATE_TEXTS, DATE_TEXTS, TIME_TEXTS, TEXTS),
-    "time text": _one_of(TIME_TEXTS, TIME_TEXTS, TIME_TEXTS, DATE_TEXTS, TEXTS),
+    "date text": _one_of(DATE_TEXTS, DATE_TEXTS, EPOCH_TEXTS, TIME_TEXTS, TEXTS),
+    "time text": _one_of(TIME_TEXTS, TIME_TEXTS, EPOCH_TEXTS, DATE_TEXTS, TEXTS),
     "binary": _bytes,
     "date": _one_of(DATES, DATES, DATES, DATES, FAR_DATES),
-    "timestamp": _one_of(MOMENTS, MOMENTS, MOMENTS, PLAIN_MOMENTS),
+    "timestamp": _one_of(MOMENTS, MOMENTS, CLOCK_CHANGES, PLAIN_MOMENTS),
     "array<int>": _list_of(_INT),
     "array<string>": _list_of(_TEXT),
     "map<string,int>": _map_of(_INT),
@@ -279,7 +297,7 @@ BENIGN: Final[dict[str, Draw]] = {
     "time text": _one_of(MOMENT_TEXTS),
     "binary": lambda random_: random_.choice((b"", b"a", b"ab", b"\xff\x00", "ß".encode())),
     "date": _one_of(PLAIN_DATES),
-    "timestamp": _one_of(PLAIN_MOMENTS),
+    "timestamp": _one_of(PLAIN_MOMENTS, PLAIN_MOMENTS, PLAIN_MOMENTS, CLOCK_CHANGES),
     "array<int>": _list_of(_PLAIN, 3),
     "array<string>": _list_of(_PLAIN_TEXT, 3),
     "map<string,int>": _map_of(_PLAIN),

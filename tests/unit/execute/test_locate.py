@@ -1,13 +1,13 @@
 """Region ids of values, against a plain search."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from eddyline.execute.locate import locator
-from eddyline.functions.evaluate.arrays import arrow_type
+from eddyline.functions.evaluate.arrays import array_of
 from eddyline.index.cutting import cut, narrowest
 from eddyline.kernels import locate as kernels
 from eddyline.model import types as t
@@ -39,7 +39,27 @@ CASES = [
     (t.BOOLEAN, [False], [True, False, None]),
     (t.STRING, ["b", "d"], ["a", "b", "c", "d", "é", "", None]),
     (t.BINARY, [b"b"], [b"", b"b", b"c", None]),
+    (t.SHORT, [-(2**15), 9], [-(2**15), 0, 9, 2**15 - 1, None]),
+    (t.DATE, [-1, 20_000], [-(2**31), -1, 0, 20_000, None]),
+    (t.TIMESTAMP, [-1, 10**15], [-(2**63), -1, 0, 10**15, None]),
+    (t.TIMESTAMP_NTZ, [5], [4, 5, 6, None]),
+    (t.DAY_TIME, [-(2**63), 86_400_000_000], [-(2**63), 0, 86_400_000_000, None]),
+    (t.YEAR_MONTH, [1, 12], [-(2**31), 0, 1, 11, 12, 2**31 - 1, None]),
+    (
+        t.DecimalType(18, 2),
+        [Decimal("-0.01"), Decimal("9.99")],
+        [Decimal("-0.01"), Decimal(0), Decimal("9.99"), None],
+    ),
+    (
+        t.DecimalType(38, 2),
+        [Decimal("-0.01"), Decimal("9.99")],
+        [Decimal("-0.01"), Decimal(0), Decimal("9.99"), None],
+    ),
 ]
+
+
+def test_every_type_is_located() -> None:
+    assert {kind for kind, _, _ in CASES} >= {*t.ATOMIC, t.DAY_TIME, t.YEAR_MONTH} - {t.VOID}
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -51,7 +71,7 @@ def test_ids_are_those_of_the_regions(kind, constants, values, copies, ranges, n
     cutting = cut(Column("x", kind), sets)
     cutting = narrowest(cutting) if narrow else cutting
     ids = np.empty(len(values) * copies, cutting.id_type)
-    locator(cutting).locate(pa.array(values * copies, arrow_type(kind)), ids)
+    locator(cutting).locate(array_of(values * copies, kind), ids)
     for value, id in zip(values * copies, ids.tolist(), strict=True):
         for regions in sets:
             inside = any(low <= id <= high for low, high in cutting.ranges(regions))

@@ -77,9 +77,18 @@ class Evaluation:
         return list(failed_rows(expression, self._known, self._rows))
 
     def add_failures(self, counts: dict[Expression, int]) -> None:
-        """Add to the number of each expression the rows in which operations of it failed."""
+        """Add to the number of each expression the rows in which operations of it failed.
+
+        One that cannot be evaluated at all has no such rows: its queries were reported as failed where they were matched.
+        """
         for expression in counts:
-            counts[expression] += sum(int(np.count_nonzero(mask)) for _, mask in self.failed(expression))
+            try:
+                failed = self.failed(expression)
+            except (EddylineError, MemoryError):
+                raise
+            except Exception:
+                continue
+            counts[expression] += sum(int(np.count_nonzero(mask)) for _, mask in failed)
 
     def some(self, rows: pa.Array, columns: Iterable[str]) -> Evaluation:
         """An evaluation of some of the rows, by number, over the columns named; failures there are not counted."""

@@ -24,6 +24,7 @@ from eddyline.model import types as t
 
 _WHITE: Final = "".join(map(chr, (*range(0x21), 0x7F)))
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+_LONGEST: Final = 19  # digits of a bigint
 _TRUE: Final = frozenset({"t", "true", "y", "yes", "1"})
 _FALSE: Final = frozenset({"f", "false", "n", "no", "0"})
 
@@ -35,9 +36,12 @@ def read_whole(text: str, low: int, high: int) -> int:
     12
     """
     text = text.strip(_WHITE)
-    if _WHOLE.fullmatch(text) is None or (len(text) > 400 and len(text.lstrip("+-0")) > 20):
+    if _WHOLE.fullmatch(text) is None:
         raise Failed
-    value = int(text)
+    digits = text.lstrip("+-").lstrip("0")
+    if len(digits) > _LONGEST:  # Python refuses to read thousands of them, zeros in front included
+        raise Failed
+    value = int(digits or "0") * (-1 if text.startswith("-") else 1)
     if not low <= value <= high:
         raise Failed
     return value

@@ -14,6 +14,8 @@ from eddyline.reference.failure import Failure
 from eddyline.reference.text import JAVA_SPACE, SPACE
 
 _LARGEST_SCALE: Final = 2**31 - 1
+_LONGEST: Final = 19  # digits of a bigint
+_LONGEST_EXPONENT: Final = 12
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -53,14 +55,17 @@ def _integer(target: t.DataType, text: str) -> int:
     trimmed = text.strip(SPACE)
     if _INTEGER.fullmatch(trimmed) is None:
         raise Failure(f"{text!r} is no {target}")
-    return in_range(target, int(trimmed))
+    digits = trimmed.lstrip("+-").lstrip("0")
+    if len(digits) > _LONGEST:
+        raise Failure(f"{text!r} is beyond {target}")
+    return in_range(target, int((trimmed[0] if trimmed[0] == "-" else "") + (digits or "0")))
 
 
 def _decimal(target: t.DecimalType, text: str) -> Decimal:
     trimmed = text.strip(JAVA_SPACE)
     if _DECIMAL.fullmatch(trimmed) is None or (not trimmed.isascii() and max(trimmed) > "\uffff"):
         raise Failure(f"{text!r} is no decimal")
-    number = Decimal(trimmed)
+    number = _number(trimmed)
     if number.adjusted() >= t.MAX_PRECISION or number.adjusted() < -_LARGEST_SCALE:
         raise Failure(f"{text!r} is too large or too small for any decimal")  # also 0e500
     return decimals.fit(number, target)
@@ -70,7 +75,7 @@ def _float(target: t.DataType, text: str) -> float:
     """What Java reads (so 1.5d and 0x1p3 too), and Spark's own words for infinity and NaN."""
     trimmed = text.strip(JAVA_SPACE)
     if _FLOAT.fullmatch(trimmed) is not None:
-        number = Decimal(trimmed.rstrip("fFdD"))
+        number = _number(trimmed.rstrip("fFdD"))
         negative = trimmed.startswith("-")
         return math.copysign(floats.nearest(number, target), -1 if negative else 1)
     if _HEXADECIMAL.fullmatch(trimmed) is not None:
@@ -78,6 +83,15 @@ def _float(target: t.DataType, text: str) -> float:
     if trimmed.lower() in _SPECIAL:
         return _SPECIAL[trimmed.lower()]
     raise Failure(f"{text!r} is no number")
+
+
+def _number(text: str) -> Decimal:
+    """What is written there; an exponent that Python's decimals cannot hold becomes one that is as good as infinite."""
+    mantissa, _, exponent = text.lower().partition("e")
+    digits = exponent.lstrip("+-").lstrip("0") or "0"
+    if len(digits) > _LONGEST_EXPONENT:
+        digits = "9" * _LONGEST_EXPONENT
+    return Decimal(f"{mantissa}e{'-' if exponent.startswith('-') else ''}{digits}")
 
 
 def _hexadecimal(target: t.DataType, text: str) -> float:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Final
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -35,6 +36,7 @@ KEPT_SECONDS: Final = 30 * 24 * 3600  # how long sets stay among the temporary f
 _KEY_LENGTH: Final = 32
 
 _open_sets: OrderedDict[str, QuerySet] = OrderedDict()
+_opening: Final = Lock()
 _shipped: WeakKeyDictionary[QuerySet, dict[tuple[str | None, bool], Shipment]] = WeakKeyDictionary()
 
 
@@ -48,14 +50,14 @@ class Shipment:
 
     def open(self) -> QuerySet:
         """The set, memory-mapped; the newest few stay open in this process."""
-        found = _open_sets.get(self.key)
-        if found is None:
-            found = open_set(self.path(), verify=False)
-            _open_sets[self.key] = found
-            while len(_open_sets) > MAX_OPEN:
-                _open_sets.popitem(last=False)
-        _open_sets.move_to_end(self.key)
-        return found
+        with _opening:
+            found = _open_sets.get(self.key)
+            if found is None:
+                found = _open_sets[self.key] = open_set(self.path(), verify=False)
+                while len(_open_sets) > MAX_OPEN:
+                    _open_sets.popitem(last=False)
+            _open_sets.move_to_end(self.key)
+            return found
 
     def path(self) -> Path:
         """Where the set lies on this machine, brought here first if need be."""

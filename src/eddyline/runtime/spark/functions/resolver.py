@@ -110,6 +110,8 @@ class SparkResolver:
             raise SetupError(f"Spark cannot be asked about queries: {in_short(error)}") from error
         except QueryError as error:
             return error
+        except Exception as error:  # the same, as the ways to Spark tell it
+            raise SetupError(f"Spark cannot be asked about queries: {error}") from error
 
     def _frame(self, columns: _Columns) -> DataFrame:
         """An empty DataFrame with these columns, one for all questions about a stream."""

@@ -147,6 +147,8 @@ class _Task:
                 batch = batch.take(pa.array(place))
         known = {call: batch.column(external_name(at)) for at, call in enumerate(self._work.externals)}
         found = self._queries.match(batch, stream=self._work.stream, known=known, failed=self._failed)
+        for failed in found.failed_numbers:  # for none of these rows its condition could be evaluated
+            self._summary.failures[failed] += batch.num_rows
         row, number = found.pair_arrays()
         self._count(row, number)
         wanted = ~self._table.shadow[number]

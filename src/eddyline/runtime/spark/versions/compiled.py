@@ -147,6 +147,8 @@ def _added_together(base: _Growing, entries: Sequence[Entry]) -> _Growing:
     accepted = [entry for entry in entries if entry.id in queries]
     refused = [entry.id for entry in entries if entry.id not in queries]
     assert len(accepted) == len(normal), "a query is compiled or refused"
+    refusals = len(queries.problems)
     assert queries.segments is not None, "compiled now, where a failure can still be blamed on somebody"
+    assert len(queries.problems) == refusals, str(queries.problems[-1])
     why = dict(zip(refused, [error.message for error in queries.problems], strict=True))
     return _Growing(queries, base.table.added(accepted, normal), {**base.problems, **why})

@@ -1,0 +1,30 @@
+"""Which queries a segment cannot be made of: looked for when making one of many has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from eddyline.config import IndexSettings
+from eddyline.errors import EddylineError, QueryError, our_mistake
+from eddyline.execute.segment import SegmentExecutor
+from eddyline.index.segment import build_segment
+from eddyline.model.query import NormalQuery
+
+
+def find_culprits(
+    members: Iterable[tuple[int, NormalQuery]], settings: IndexSettings
+) -> dict[int, QueryError]:
+    """The queries of which not even a segment of one can be made, by number, each with the reason."""
+    found = {}
+    for number, query in members:
+        try:
+            segment = build_segment(query.stream, [query], [number], settings)
+            executor = SegmentExecutor(segment, settings.order)
+            wanted = [executor.sliced, executor.keyed]
+            wanted += [executor.ordered] if segment.rowwise is not None else []
+            assert None not in wanted, "all executors are there"
+        except (EddylineError, MemoryError):
+            raise
+        except Exception as error:
+            found[number] = our_mistake(error, query.id, query.sql)
+    return found

@@ -1,0 +1,242 @@
+"""Matching that goes on where executors fail: a mistake of ours in one query must not stop all the others.
+
+    segment fails ──► which subjects cannot be computed, or located?
+                        some: the queries that speak about them one by one, all others as a segment of their own
+                        none: all queries of the segment one by one (`plain.py`)
+
+A query that fails there too has no matches in this batch and is reported as failed. What was found out stays for the next
+batches, until the queries are compiled anew.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Final, Protocol
+
+import numpy as np
+
+from eddyline.errors import EddylineError, QueryError
+from eddyline.execute.locate import locator
+from eddyline.execute.ordinals import Checked
+from eddyline.execute.parts import PairPart
+from eddyline.execute.patterns import Patterns
+from eddyline.execute.places import placer
+from eddyline.execute.plain import Plain
+from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.sliced import Counts
+from eddyline.functions.evaluate import Evaluation
+from eddyline.index.cutting import Cutting
+from eddyline.index.pattern_groups import PatternGroup
+from eddyline.index.patterns import build_patterns
+from eddyline.index.segment import Segment, build_segment
+from eddyline.model.expression import Expression
+from eddyline.model.matches import Part
+from eddyline.model.predicate import conditions_of
+from eddyline.model.query import NormalQuery
+
+log = logging.getLogger("eddyline.match")
+PASSED_ON: Final = (EddylineError, MemoryError)  # the user's mistakes, and what no other way could mend
+SHOWN: Final = 5  # ids in a message
+Failed = dict[int, Exception]  # queries that could not be evaluated, by number
+
+
+class Members(Protocol):
+    """Who knows the queries of a segment by number."""
+
+    def normal_form(self, number: int) -> NormalQuery | None:
+        """A query as it was compiled; None if it is gone. A `QueryError` if it cannot be compiled here."""
+        ...
+
+    def name(self, number: int) -> str:
+        """Its id."""
+        ...
+
+
+def match(
+    executor: SegmentExecutor,
+    evaluation: Evaluation,
+    rows: int,
+    members: Members,
+    failed: Failed,
+    *,
+    threads: int = 1,
+) -> list[Part]:
+    """The matches of a segment's queries; those that cannot be evaluated are entered into `failed`."""
+    if not executor.rescues:
+        try:
+            return executor.match(evaluation, rows, threads=threads)
+        except PASSED_ON:
+            raise
+        except Exception as error:
+            executor.rescues.append(Rescue(executor, error, evaluation, rows, members))
+    return _rescue(executor).match(evaluation, rows, failed, threads)
+
+
+def count(
+    executor: SegmentExecutor,
+    evaluation: Evaluation,
+    rows: int,
+    members: Members,
+    totals: Counts,
+    failed: Failed,
+    *,
+    threads: int = 1,
+) -> None:
+    """As `match`, adding the number of matches of each query to totals[its number]."""
+    if not executor.rescues:
+        try:
+            executor.count(evaluation, rows, totals, threads=threads)
+            return
+        except PASSED_ON:
+            raise
+        except Exception as error:
+            executor.rescues.append(Rescue(executor, error, evaluation, rows, members))
+    for part in _rescue(executor).match(evaluation, rows, failed, threads):
+        numbers, counts = part.counts()
+        totals[numbers] += counts
+
+
+def _rescue(executor: SegmentExecutor) -> Rescue:
+    found: Rescue = executor.rescues[0]
+    return found
+
+
+class Rescue:
+    """What takes the place of a segment that failed: a sound segment, and queries that are evaluated one by one."""
+
+    def __init__(
+        self, executor: SegmentExecutor, error: Exception, evaluation: Evaluation, rows: int, members: Members
+    ) -> None:
+        self._members = members
+        self._lost: Failed = {}  # cannot be compiled here, such as functions that Spark's driver alone knows
+        queries = self._compiled(executor.segment.members.tolist())
+        culprits = broken_subjects(executor.segment, evaluation, rows)
+        self._suspects = {
+            number: query
+            for number, query in queries.items()
+            if not culprits or any(c.subject in culprits for c in conditions_of(query.predicate))
+        }
+        others = {number: query for number, query in queries.items() if number not in self._suspects}
+        self._sound = _built(executor, others)
+        if self._sound is None:
+            self._suspects = queries
+        self._reported: set[int] = set()
+        log.error(
+            "matching failed, which is a mistake of Eddyline; from now on %s evaluated one by one: %s",
+            _named(self._suspects, members),
+            _words(error),
+            exc_info=error,
+        )
+
+    def _compiled(self, numbers: list[int]) -> dict[int, NormalQuery]:
+        queries = {}
+        for number in numbers:
+            try:
+                found = self._members.normal_form(number)
+            except QueryError as error:
+                self._lost[number] = error
+                continue
+            if found is not None:
+                queries[number] = found
+        return queries
+
+    def match(self, evaluation: Evaluation, rows: int, failed: Failed, threads: int) -> list[Part]:
+        """The matches of all queries but those that fail."""
+        parts: list[Part] = []
+        failed.update(self._lost)
+        if self._sound is not None:
+            parts += match(self._sound, evaluation, rows, self._members, failed, threads=threads)
+        plain = Plain(evaluation, rows)
+        found_rows, found_numbers = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for number, query in self._suspects.items():
+            try:
+                found = np.flatnonzero(plain.holds(query.predicate))
+            except PASSED_ON:
+                raise
+            except Exception as error:
+                failed[number] = error
+                self._report(number, error)
+                continue
+            found_rows.append(found)
+            found_numbers.append(np.full(len(found), number, np.int64))
+        parts.append(PairPart(np.concatenate(found_rows), np.concatenate(found_numbers)))
+        return parts
+
+    def _report(self, number: int, error: Exception) -> None:
+        """Once for each query: the next batch may fail as well, and the one after it."""
+        if number not in self._reported:
+            self._reported.add(number)
+            name = self._members.name(number)
+            log.error('query "%s" cannot be evaluated: %s', name, _words(error), exc_info=error)
+
+
+def _built(executor: SegmentExecutor, queries: Mapping[int, NormalQuery]) -> SegmentExecutor | None:
+    """Queries as a segment of their own; None if there are none, or if they cannot be compiled."""
+    if not queries:
+        return None
+    try:
+        segment = build_segment(executor.segment.stream, list(queries.values()), list(queries))
+    except PASSED_ON:
+        raise
+    except Exception as error:
+        log.error("queries cannot be compiled again: %s", _words(error), exc_info=error)
+        return None
+    return SegmentExecutor(segment, executor.order)
+
+
+def broken_subjects(segment: Segment, evaluation: Evaluation, rows: int) -> set[Expression]:
+    """The subjects of a segment that cannot be computed over a batch, or whose values cannot be located."""
+    broken: set[Expression] = set()
+    for subjects, attempt in _attempts(segment, evaluation, rows):
+        try:
+            attempt()
+        except PASSED_ON:
+            raise
+        except Exception:
+            broken.update(subjects)
+    return broken
+
+
+def _attempts(
+    segment: Segment, evaluation: Evaluation, rows: int
+) -> Iterator[tuple[tuple[Expression, ...], Callable[[], object]]]:
+    """What executors do with each subject alone."""
+    indexes = [segment.sliced, *([segment.rowwise.rest] if segment.rowwise is not None else [])]
+    cuttings = [cutting for index in indexes for cutting in index.cuttings]
+    cuttings += segment.rowwise.ascs.cuttings if segment.rowwise is not None else ()
+    for cutting in cuttings:
+        yield (cutting.subject,), partial(_located, cutting, evaluation, rows)
+    for key in segment.keyed.keys:
+        yield (key.subject,), partial(_placed, key, evaluation, rows)
+    for check in segment.keyed.checks:
+        yield (check.subject,), partial(_checked, check, evaluation)
+    for group in [group for index in indexes for group in index.patterns]:
+        yield (group.text, *group.calls), partial(_found, group, evaluation)
+
+
+def _located(cutting: Cutting, evaluation: Evaluation, rows: int) -> None:
+    locator(cutting).locate(evaluation.values(cutting.subject), np.empty(rows, cutting.id_type))
+
+
+def _placed(cutting: Cutting, evaluation: Evaluation, rows: int) -> None:
+    placer(cutting).place(evaluation, np.empty(rows, np.uint32))
+
+
+def _checked(cutting: Cutting, evaluation: Evaluation) -> None:
+    Checked(cutting).read(evaluation)
+
+
+def _found(group: PatternGroup, evaluation: Evaluation) -> None:
+    Patterns(build_patterns(group.calls)).find(evaluation.values(group.text))
+
+
+def _named(numbers: Mapping[int, object], members: Members) -> str:
+    shown = ", ".join(f'"{members.name(number)}"' for number in list(numbers)[:SHOWN])
+    more = f" and {len(numbers) - SHOWN} others" if len(numbers) > SHOWN else ""
+    return f"{len(numbers)} queries ({shown}{more}) are"
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
