@@ -15,7 +15,7 @@ from eddyline.errors import EddylineError, FileError
 from eddyline.model.verdict import State
 from eddyline.registry import Put, Registry, Set
 from eddyline.runtime.spark.catch_up.boundary import InForce, find_boundary
-from eddyline.runtime.spark.catch_up.inputs import check_source, files_of, offsets_of
+from eddyline.runtime.spark.pipeline.inputs import check_source, files_of, offsets_of
 from eddyline.runtime.spark.pipeline.settings import SourceSettings
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
 
@@ -115,7 +115,7 @@ def test_files_of_batches(tmp_path: Path) -> None:
     for batch, position in enumerate((0, 1, 9, 10)):
         offset(tmp_path, batch, json.dumps({"logOffset": position}))
     assert files_of(tmp_path, (range(4),)) == [
-        f"file:///in/{name}" for name in ("a", "b \\[1\\]", "c", "d", "e", "f")
+        f"file:///in/{name}" for name in ("a", "b%20%5B1%5D", "c", "d", "e", "f")
     ]
     assert files_of(tmp_path, (range(1), range(2, 3))) == ["file:///in/a", "file:///in/c", "file:///in/d"]
     assert files_of(tmp_path, ()) == []
