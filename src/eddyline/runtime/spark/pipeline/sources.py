@@ -19,7 +19,7 @@ from eddyline.model.catalog import Stream, spark_type
 from eddyline.runtime.spark.failures import in_words
 from eddyline.runtime.spark.pipeline.identity import KAFKA, METADATA, PREFIX, Identity, Kind
 from eddyline.runtime.spark.pipeline.inputs import FILES, plain, shown
-from eddyline.runtime.spark.pipeline.secrets import Value, revealed_all, secrets_in
+from eddyline.runtime.spark.pipeline.secrets import Value, revealed, revealed_all, secrets_in
 from eddyline.runtime.spark.pipeline.settings import SourceSettings
 from eddyline.runtime.spark.pipeline.stated_columns import misfits
 from eddyline.runtime.spark.remote_folders import local_path
@@ -126,7 +126,7 @@ class Source:
     def open(self, spark: SparkSession) -> DataFrame:
         """The rows as they come."""
         reader = spark.readStream.format(self.settings.format)
-        if self.settings.format in FILES and not self._has_option("maxFileAge"):
+        if self.settings.format in FILES and self._option("maxFileAge") is None:
             reader = reader.option("maxFileAge", EVER)
         return self._rows(reader.options(**revealed_all(self.settings.options)), self.settings.path)
 
@@ -159,20 +159,21 @@ class Source:
     def in_folders(self, path: str) -> set[str]:
         """The columns, in lower case, whose values Spark takes from the names of a file's folders (`day=3`)."""
         base = self.settings.path or ""
-        if _is_pattern(base) or "recursivefilelookup" in map(str.lower, self.settings.options):
+        if _is_pattern(base) or (self._option("recursiveFileLookup") or "").lower() == "true":
             return set()
         inside = shown(path).removeprefix(str(local_path(base) or base))
         return {part.partition("=")[0].lower() for part in inside.split("/")[:-1] if "=" in part}
 
-    def _has_option(self, name: str) -> bool:
-        return name.lower() in {option.lower() for option in self.settings.options}
+    def _option(self, name: str) -> str | None:
+        found = [value for option, value in self.settings.options.items() if option.lower() == name.lower()]
+        return revealed(found[0]) if found else None
 
     def _rows(self, reader: Any, path: str | list[str] | None) -> DataFrame:
         """The rows that a reader of Spark's gives, streaming or not."""
         settings = self.settings
         if settings.format in TEXT_FORMATS:
             for name, value in CSV_DEFAULTS.items() if settings.format == "csv" else ():
-                if not self._has_option(name):
+                if self._option(name) is None:
                     reader = reader.option(name, value)
             reader = reader.options(mode="PERMISSIVE", columnNameOfCorruptRecord=CORRUPT)
             reader = reader.schema(_with_corrupt(self._declared()))
