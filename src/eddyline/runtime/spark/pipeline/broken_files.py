@@ -46,10 +46,14 @@ def find_broken(source: Source, spark: SparkSession, paths: Sequence[str]) -> di
 
 def reason_if_broken(source: Source, spark: SparkSession, path: str, error: Exception) -> str:
     """What is wrong with a file that Spark could not read; the error is raised where that may pass."""
-    is_reader = UNREADABLE in str(error) and failed_by_itself(error)
-    if not is_reader or not can_be_fetched(spark, path):
+    if not is_of_a_reader(error) or not can_be_fetched(spark, path):
         raise error
     return cause_of(in_words(error, LONGEST, secrets_in(source.settings)))
+
+
+def is_of_a_reader(error: Exception) -> bool:
+    """Whether a job failed while it read a file."""
+    return UNREADABLE in str(error) and failed_by_itself(error)
 
 
 def cause_of(text: str) -> str:
@@ -62,6 +66,21 @@ def cause_of(text: str) -> str:
     """
     _, mark, mismatch = text.partition(MISMATCH)
     return f"{mark}{mismatch}".partition(" Caused by: ")[0] if mark else text.rpartition("Caused by: ")[2]
+
+
+def is_there(spark: SparkSession, path: str) -> bool:
+    """Whether there is a file; where nobody can tell, the error is raised."""
+    from pyspark.errors import AnalysisException
+
+    here = local_path(path)
+    if here is not None:
+        return here.exists()
+    try:
+        return bool(_bytes(spark, path).schema)
+    except AnalysisException as error:
+        if "PATH_NOT_FOUND" not in str(error):
+            raise
+        return False
 
 
 def is_empty(spark: SparkSession, path: str) -> bool:

@@ -55,9 +55,9 @@ def matched(shop: Workshop, facts: Facts, source: Source, df: DataFrame, batch: 
         results = results_of(shop.settings, facts, source, rows, batch, nulled, directions).persist()
         try:
             return Matched(results, _summary(results), culprits, pin)
-        except Exception:
+        except Exception as error:
             results.unpersist()
-            before, pin = pin, without_broken(shop, source, df.sparkSession, pin)
+            before, pin = pin, without_broken(shop, source, df.sparkSession, pin, error)
             if pin != before:
                 continue
             healthy = [call for call in calls if pin_text(call) not in nulled]

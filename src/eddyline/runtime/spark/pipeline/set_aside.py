@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eddyline.errors import BrokenFileError
-from eddyline.runtime.spark.pipeline.broken_files import find_broken
+from eddyline.runtime.spark.pipeline.broken_files import find_broken, is_of_a_reader, is_there
 from eddyline.runtime.spark.pipeline.inputs import FILES, files_of, shown
 from eddyline.runtime.spark.pipeline.sources import TYPED_FORMATS, Source
 from eddyline.runtime.spark.pipeline.stated_columns import misfits
@@ -36,18 +36,18 @@ def without_misfits(shop: Workshop, source: Source, spark: SparkSession, pin: Pi
     return _without(shop, source, pin, misfits(source, spark, _files(shop, source, pin)))
 
 
-def without_broken(shop: Workshop, source: Source, spark: SparkSession, pin: Pin) -> Pin:
+def without_broken(shop: Workshop, source: Source, spark: SparkSession, pin: Pin, error: Exception) -> Pin:
     """The pin of a batch that failed, without the files that are broken; the same pin where that is not the reason."""
-    if pin.settled or source.settings.format not in FILES:
+    if pin.settled or source.settings.format not in FILES or not is_of_a_reader(error):
         return pin
-    return _without(shop, source, pin, find_broken(source, spark, _files(shop, source, pin)))
+    return _without(shop, source, pin, find_broken(source, spark, _present(shop, source, spark, pin)))
 
 
 def rows_of(shop: Workshop, source: Source, df: DataFrame, pin: Pin) -> DataFrame:
     """The rows of a batch, less those of files that were set aside: Spark must not even open these."""
     if not pin.set_aside:
         return df
-    spark, paths = df.sparkSession, _files(shop, source, pin)
+    spark, paths = df.sparkSession, _present(shop, source, df.sparkSession, pin)
     return source.read(spark, paths) if paths else spark.createDataFrame([], df.schema)
 
 
@@ -62,6 +62,11 @@ def _files(shop: Workshop, source: Source, pin: Pin) -> list[str]:
     batch = range(pin.batch_id, pin.batch_id + 1)
     gone = {file.path for file in pin.set_aside}
     return [path for path in files_of(shop.state.checkpoint(pin.source), (batch,)) if path not in gone]
+
+
+def _present(shop: Workshop, source: Source, spark: SparkSession, pin: Pin) -> list[str]:
+    """Those of them that are there: like Spark, a batch goes on without a file that was deleted before it ran."""
+    return [path for path in _files(shop, source, pin) if is_there(spark, path)]
 
 
 def _without(shop: Workshop, source: Source, pin: Pin, reasons: Mapping[str, str]) -> Pin:

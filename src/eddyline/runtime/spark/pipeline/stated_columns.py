@@ -50,7 +50,8 @@ def _doubt(source: Source, path: str, wanted: Columns) -> str | None:
     schema = _stated(source.settings.format, path)
     if schema is None:
         return ""
-    return misfit([(field.name, _type_in_files(field.type)) for field in schema], wanted)
+    columns = [(field.name, _type_in_files(field.type, source.settings.format)) for field in schema]
+    return misfit(columns, wanted)
 
 
 def _stated(format: str, path: str) -> pa.Schema | None:
@@ -72,14 +73,17 @@ def _stated(format: str, path: str) -> pa.Schema | None:
     return None
 
 
-def _type_in_files(arrow: pa.DataType) -> t.DataType | None:
-    """Spark's type for an Arrow type in files; durations are numbers there, whose unit only Arrow knows."""
+def _type_in_files(arrow: pa.DataType, format: str) -> t.DataType | None:
+    """Spark's type for an Arrow type in files, None where Spark may see another one."""
     found = spark_type(arrow)
-    return None if found is not None and _has_interval(found) else found
+    return None if found is not None and _is_doubtful(found, format) else found
 
 
-def _has_interval(kind: t.DataType) -> bool:
-    return t.is_interval(kind) or any(map(_has_interval, _inside(kind)))
+def _is_doubtful(kind: t.DataType, format: str) -> bool:
+    """Durations are numbers in files, whose unit only Arrow knows; a TIMESTAMP of ORC has no zone only for Arrow."""
+    if t.is_interval(kind) or (format == "orc" and kind == t.TIMESTAMP_NTZ):
+        return True
+    return any(_is_doubtful(of, format) for of in _inside(kind))
 
 
 def _inside(kind: t.DataType) -> Iterator[t.DataType]:
@@ -97,10 +101,8 @@ def _verdict(source: Source, spark: SparkSession, path: str, wanted: Columns, do
 
     try:
         schema = source.stated(spark, path)
-    except AnalysisException as error:
-        if "PATH_NOT_FOUND" in str(error):
-            raise
-        return doubt or None  # without one: columns that nobody asks for
+    except AnalysisException:
+        return doubt or None  # without one: columns that nobody asks for, or a file that is gone
     except Exception as error:
         return None if is_empty(spark, path) else reason_if_broken(source, spark, path, error)
     columns = [(field.name, arrow_type(field.dataType)) for field in schema.fields]
