@@ -53,6 +53,10 @@ class FileError(EddylineError):
     """A file of queries, rows or settings cannot be read as what it should be."""
 
 
+class BrokenFileError(FileError):
+    """A file of a pipeline's source cannot be read as rows of the stream, and the source is strict."""
+
+
 class PipelineError(EddylineError):
     """A pipeline has stopped by itself: a source failed too often, or in a way that does not pass."""
 

@@ -14,6 +14,10 @@ import pyarrow as pa
 import pytest
 
 from eddyline.delivery.json_text import json_lines
+from eddyline.model.catalog import Stream
+from eddyline.runtime.embedded.sources import read
+from eddyline.runtime.spark.pipeline.settings import SourceSettings
+from eddyline.runtime.spark.pipeline.sources import Source
 from eddyline.runtime.spark.sinks import make_sink
 from eddyline.runtime.spark.sinks.shape import columns
 from eddyline.runtime.spark.sinks.typed import TypedList
@@ -129,3 +133,68 @@ def test_rows_of_another_list_keep_their_payload(spark: SparkSession, tmp_path: 
         ("d", None, '{"n":0}'),
     ]
     assert dict(found.dtypes)["n"] == "int"
+
+
+TEXTS = [
+    *(
+        None,
+        "",
+        " ",
+        "  a ",
+        '"',
+        '""',
+        'a"b',
+        '"a"',
+        ",",
+        "a,b",
+        "\n",
+        "a\nb",
+        "\r\n",
+        "\r",
+        "a\rb",
+        "\t",
+        "'",
+    ),
+    *(
+        "\\",
+        "a\\",
+        '\\"',
+        "\\n",
+        "#x",
+        "null",
+        "NaN",
+        "é\U0001f600",
+        "\u2028",
+        "\ufeff",
+        "\x00",
+        "\x1f",
+        "a" * 5000,
+    ),
+]
+
+
+def test_csv_comes_back_in_both_runtimes(spark: SparkSession, tmp_path: Path) -> None:
+    """What a typed CSV sink writes, a source of a pipeline and the readers of files read as it was: NULL is not ''."""
+    flat = [name for name in TABLE.column_names[:-1] if not pa.types.is_nested(TABLE[name].type)]
+    table = TABLE.select([name for name in flat if name not in ("binary", "odd `name`.x")]).slice(0, 60)
+    table = table.set_column(0, "texts", pa.array((TEXTS * 2)[:60]))
+    sink = make_sink(settings_of("csv", tmp_path, columns="typed"), folder=Path())
+    sink.open(US)
+    keys = [str(place) for place in range(60)]
+    rows = rows_of(spark, ["q"] * 60, payload=json_lines(table).to_pylist(), tuple_key=keys)
+    sink.deliver(rows.coalesce(1), batch_of(), {0: table.schema})
+    (file,) = tmp_path.rglob("part-*.csv")
+
+    whole = pa.schema([("query_id", pa.string()), ("query_revision", pa.int32()), ("version", pa.int64())])
+    whole = pa.schema([*whole, ("tuple_key", pa.string()), ("event_time", ZONED), *table.schema])
+    stream = Stream("results", pa.schema([*whole, ("payload", pa.string())]))
+    options = {"header": "true", "escape": '"', "multiLine": "true"}
+    settings = SourceSettings(name="results", format="csv", path=str(tmp_path), options=options)
+    by_spark = Source(settings, stream).read(spark, [file.as_uri()]).toArrow()
+    embedded = pa.Table.from_batches([piece.batch for piece in read(str(file), stream)])
+    for found in (by_spark, embedded):
+        for name in table.column_names:
+            got, expected = found[name].to_pylist(), table[name].to_pylist()
+            wrong = [pair for pair in zip(got, expected, strict=True) if not same(*pair)]
+            assert not wrong, (name, wrong[:3])
+        assert found["payload"].null_count == 60

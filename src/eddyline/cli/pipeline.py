@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -44,9 +44,20 @@ def batches(
         found = {name: [_as_json(one) for one in several] for name, several in served.items()}
         print_json({"pipeline": settings.name, "id": state.id, "batches": found})
         return
-    head = ("source", "batch", "version", "pinned", "rows", "matches", "dead letters", "seconds", "order")
+    head = (
+        "source",
+        "batch",
+        "version",
+        "pinned",
+        "rows",
+        "matches",
+        "dead letters",
+        "files set aside",
+        "seconds",
+        "order",
+    )
     rows = [_row(one) for several in served.values() for one in several]
-    Output().table(head, rows, right=(1, 2, 4, 5, 6, 7))
+    Output().table(head, rows, right=(1, 2, 4, 5, 6, 7, 8))
 
 
 @app.command()
@@ -117,13 +128,19 @@ def _newest(state: StateFolder, source: str, count: int) -> list[Served]:
     return list(islice(log.batches(source, first), count))
 
 
+_COUNTS: Final = ("rows", "matches", "dropped_rows", "dropped_files")
+
+
 def _as_json(served: Served) -> dict[str, Any]:
+    from eddyline.runtime.spark.pipeline.inputs import shown
+
     pin = served.pin
     return {
         "batch_id": pin.batch_id,
         "version": pin.version,
         "pinned": pin.at.isoformat(),
         "nulled": list(pin.nulled),
+        "set_aside": [{"file": shown(file.path), "reason": file.reason} for file in pin.set_aside],
         "orders": [order.as_json() for order in pin.orders],
         "committed": None if served.committed is None else served.committed.isoformat(),
         **dict(served.account),
@@ -134,7 +151,7 @@ def _row(served: Served) -> tuple[str, ...]:
     from eddyline.runtime.spark.versions.orders import in_words
 
     pin, account = served.pin, served.account
-    counts = [f"{account[name]:,}" if name in account else "" for name in ("rows", "matches", "dropped_rows")]
+    counts = [f"{account[name]:,}" if name in account else "" for name in _COUNTS]
     seconds = f"{account['seconds']:.2f}" if "seconds" in account else "not done"
     at = f"{pin.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
     return (pin.source, str(pin.batch_id), str(pin.version), at, *counts, seconds, in_words(pin.orders))

@@ -28,6 +28,7 @@ def report(number: int, source: str = "quotes") -> BatchReport:
         rows=20_000,
         matched_rows=300,
         dropped_rows=1 if number == 5 else 0,
+        dropped_files=2 if number == 5 else 0,
         matches=100 * (1 + number % 5),
         delivered={"results": 250},
         seconds={
@@ -108,7 +109,7 @@ def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
         view.tell("stopping after the batch")
     assert capsys.readouterr().out.splitlines() == [
         "12:00:04  quotes 4     v2       20,000 rows      300 matched      500 matches    0.74 s",
-        "12:00:05  quotes 5     v2       20,000 rows      300 matched      100 matches    0.84 s  1 dropped",
+        "12:00:05  quotes 5     v2       20,000 rows      300 matched      100 matches    0.84 s  1 dropped  2 files set aside",
         '  problem: query "odd" is left out: stream "quotes" has no column "prise"',
         "  v3: chen adds 8 queries",
         "  stopping after the batch",

@@ -15,7 +15,8 @@ from eddyline.errors import EddylineError, FileError
 from eddyline.model.verdict import State
 from eddyline.registry import Put, Registry, Set
 from eddyline.runtime.spark.catch_up.boundary import InForce, find_boundary
-from eddyline.runtime.spark.catch_up.inputs import check_source, files_of, offsets_of
+from eddyline.runtime.spark.pipeline import inputs
+from eddyline.runtime.spark.pipeline.inputs import check_source, files_of, offsets_of
 from eddyline.runtime.spark.pipeline.settings import SourceSettings
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
 
@@ -115,7 +116,7 @@ def test_files_of_batches(tmp_path: Path) -> None:
     for batch, position in enumerate((0, 1, 9, 10)):
         offset(tmp_path, batch, json.dumps({"logOffset": position}))
     assert files_of(tmp_path, (range(4),)) == [
-        f"file:///in/{name}" for name in ("a", "b \\[1\\]", "c", "d", "e", "f")
+        f"file:///in/{name}" for name in ("a", "b%20%5B1%5D", "c", "d", "e", "f")
     ]
     assert files_of(tmp_path, (range(1), range(2, 3))) == ["file:///in/a", "file:///in/c", "file:///in/d"]
     assert files_of(tmp_path, ()) == []
@@ -124,6 +125,21 @@ def test_files_of_batches(tmp_path: Path) -> None:
     offset(tmp_path, 4, "-")
     with pytest.raises(FileError, match="is not understood"):
         files_of(tmp_path, (range(5),))
+
+
+def test_the_newest_files_are_found_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a log of everything that ever came, only what is asked for is read."""
+    monkeypatch.setattr(inputs, "_BLOCK", 64)
+    files(tmp_path, "19.compact", *[(f"file {number}", number // 3) for number in range(60)])
+    for batch in range(20):
+        offset(tmp_path, batch, json.dumps({"logOffset": batch}))
+    for batch in (0, 1, 18, 19):
+        expected = [f"file:///in/file {number}" for number in range(3 * batch, 3 * batch + 3)]
+        assert files_of(tmp_path, (range(batch, batch + 1),)) == expected
+    assert len(inputs._ending(tmp_path / "sources/0/19.compact", 19)) < 10
+    offset(tmp_path, 20, json.dumps({"logOffset": 20}))
+    with pytest.raises(FileError, match="does not say which files came"):
+        files_of(tmp_path, (range(20, 21),))
 
 
 def test_offsets_of_batches(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def report(number: int, source: str = "quotes") -> BatchReport:
         rows=100,
         matched_rows=7,
         dropped_rows=number % 2,
+        dropped_files=1,
         matches=9,
         failures=1,
         delivered={"results": 8},
@@ -66,7 +67,7 @@ def test_lines_and_sums(tmp_path: Path) -> None:
     totals = Metrics(path).totals
     assert totals.count("rows") == 500 and totals.delivered == {"results": 40}
     quotes = totals.sources["quotes"]
-    assert (quotes.batches, quotes.dropped_rows, quotes.problems) == (4, 2, 1)
+    assert (quotes.batches, quotes.dropped_rows, quotes.dropped_files, quotes.problems) == (4, 2, 4, 1)
     assert quotes.seconds["match"] == pytest.approx(0.8)
     assert quotes.buckets[BOUNDS.index(0.5)] == 4 == sum(quotes.buckets)
     assert totals.queries == {"cheap": 25, "dear": 20}

@@ -14,7 +14,7 @@ import pytest
 
 from eddyline.errors import FileError
 from eddyline.model.sequence import Arrow, Sequence
-from eddyline.runtime.spark.versions import VersionLog
+from eddyline.runtime.spark.versions import SetAside, VersionLog
 from eddyline.runtime.spark.versions.log import BATCHES
 from eddyline.runtime.spark.versions.orders import SegmentOrder
 
@@ -41,6 +41,10 @@ def test_a_batch_keeps_its_pin(tmp_path: Path) -> None:
     assert log.pin("trades", 0, lambda: 8).version == 8 and log.sources() == ["quotes", "trades"]
     log.update(replace(pin, nulled=("soundex(a)",)))
     assert VersionLog(tmp_path).find("quotes", 0) == replace(pin, nulled=("soundex(a)",))
+    files = (SetAside("file:///in/a%20b.json", 'it has no column "é"'),)
+    for more in (replace(pin, set_aside=files), replace(pin, set_aside=files, settled=True)):
+        log.update(more)
+        assert VersionLog(tmp_path).find("quotes", 0) == more
 
 
 def test_orders_are_part_of_the_pin(tmp_path: Path) -> None:

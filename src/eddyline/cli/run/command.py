@@ -196,9 +196,11 @@ def _end(running: RunningPipeline, totals: Totals, as_json: bool) -> None:
     if as_json:
         print_json({**running.status, "totals": totals.to_json(), "left_out": running.problems})
         return
+    files = totals.count("dropped_files")
     Output().line(
         f"{counted(totals.count('batches'), 'batch', 'batches')}, {counted_rows(totals.count('rows'))}, "
         f"{counted(totals.count('matches'), 'match', 'matches')}, "
         f"{counted_rows(sum(totals.delivered.values()))} delivered, "
         f"{counted(totals.count('dropped_rows'), 'dead letter', 'dead letters')}"
+        + (f", {counted(files, 'file', 'files')} set aside" if files else "")
     )

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eddyline.cli.charts import bar, chart
-from eddyline.cli.output import shown
+from eddyline.cli.output import counted, shown
 from eddyline.cli.run.course import Course
 from eddyline.runtime.spark.watching.values import STAGES
 
@@ -75,14 +75,15 @@ def flow(course: Course, width: int) -> RenderableType:
     """Rows and matches since the start, and a second."""
     totals = course.totals
     rows, matched = totals.count("rows"), totals.count("matched_rows")
-    dropped = totals.count("dropped_rows")
+    dropped, files = totals.count("dropped_rows"), totals.count("dropped_files")
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(justify="right", style="bold", no_wrap=True)
     table.add_column(justify="right", style="dim", no_wrap=True)
     table.add_row("rows in", f"{rows:,}", f"{course.rows_per_second:,.0f}/s")
     table.add_row("matched", f"{matched:,}", f"{matched / max(rows, 1):.1%}")
-    table.add_row("dropped", Text(f"{dropped:,}", style="red" if dropped else ""), "")
+    set_aside = Text(counted(files, "file", "files") if files else "", style="red")
+    table.add_row("dropped", Text(f"{dropped:,}", style="red" if dropped else ""), set_aside)
     table.add_row("matches", f"{totals.count('matches'):,}", f"{course.matches_per_second:,.0f}/s")
     table.add_row("while busy", f"{course.rows_per_busy_second:,.0f}", "rows/s")
     over_time = chart([report.matches for report in course.recent], max(8, width - 10))

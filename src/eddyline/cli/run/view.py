@@ -10,7 +10,7 @@ from types import TracebackType
 from rich.console import RenderableType
 from rich.live import Live
 
-from eddyline.cli.output import Output
+from eddyline.cli.output import Output, counted
 from eddyline.cli.run.course import Change, Course
 from eddyline.cli.run.panels import panels
 from eddyline.runtime.spark.watching import BatchReport
@@ -106,8 +106,9 @@ class View:
 def line(report: BatchReport) -> str:
     """A batch in one line; the columns stay where they are."""
     dropped = f"  {report.dropped_rows:,} dropped" if report.dropped_rows else ""
+    files = f"  {counted(report.dropped_files, 'file', 'files')} set aside" if report.dropped_files else ""
     return (
         f"{report.at.astimezone(UTC):%H:%M:%S}  {report.source} {report.batch_id:<5} v{report.version:<4} "
         f"{report.rows:>9,} rows {report.matched_rows:>8,} matched {report.matches:>8,} matches "
-        f"{report.total:7.2f} s{dropped}"
+        f"{report.total:7.2f} s{dropped}{files}"
     )

@@ -15,6 +15,8 @@ from eddyline.model.catalog import Stream, spark_type
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
+Fields = Iterable[tuple[str, t.DataType | None]]
+
 _ATOMIC: Final = {
     "boolean": pa.bool_(),
     "tinyint": pa.int8(),
@@ -183,6 +185,46 @@ def check_type(stream: Stream, name: str, kind: DataType, what: str = "DataFrame
             f"{declared or stream.schema.field(name).type} is declared",
             hint="cast the column, or declare the stream with the type that it has",
         )
+
+
+def misfit(columns: Fields, declared: Fields, within: str = "") -> str | None:
+    """Why a file with some columns cannot be read as declared; None where it can. It may have more of them.
+
+    Spark reads a column or a field that a file lacks as NULL, and some types as others, without a word.
+
+    >>> declared = [("id", t.LONG), ("price", t.DOUBLE)]
+    >>> misfit([("ID", t.INT)], declared)
+    'it has no column "price"'
+    >>> misfit([("id", t.LONG), ("Price", t.STRING)], declared)
+    'its column "price" has the type string, but double is declared'
+    """
+    found: dict[str, list[t.DataType | None]] = {}
+    for name, kind in columns:
+        found.setdefault(name.lower(), []).append(kind)
+    for name, kind in declared:
+        path, several = f"{within}{name}", found.get(name.lower(), [])
+        if not several:
+            return f'it has no column "{path}"'
+        if len(several) > 1:
+            return f'it has the column "{path}" more than once (names are compared without case)'
+        problem = _misfit_of_types(several[0], kind, path)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _misfit_of_types(found: t.DataType | None, declared: t.DataType | None, path: str) -> str | None:
+    if isinstance(found, t.StructType) and isinstance(declared, t.StructType):
+        return misfit(found.fields, declared.fields, f"{path}.")
+    if isinstance(found, t.ArrayType) and isinstance(declared, t.ArrayType):
+        return _misfit_of_types(found.element, declared.element, f"{path}.element")
+    if isinstance(found, t.MapType) and isinstance(declared, t.MapType):
+        key = _misfit_of_types(found.key, declared.key, f"{path}.key")
+        return key or _misfit_of_types(found.value, declared.value, f"{path}.value")
+    if found is not None and declared is not None and values_fit(found, declared):
+        return None
+    kind = "a type that queries do not know" if found is None else f"the type {found}"
+    return f'its column "{path}" has {kind}, but {declared} is declared'
 
 
 def foreign_collation(kind: Any) -> str | None:

@@ -41,6 +41,7 @@ def test_lists_that_can_be_typed() -> None:
     found = typed_list(nested)
     assert found is not None and found.ddl == "`a` array<struct<`x y`:date>>"
     assert typed_list(nested, nested=False) is None
+    assert typed_list(pa.schema([("a", pa.binary())]), nested=False) is None, "CSV does not give it back"
     assert TypedList.of_json(found.to_json()).same(found)
 
 

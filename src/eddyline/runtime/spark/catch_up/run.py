@@ -20,9 +20,9 @@ from eddyline.model.catalog import Stream
 from eddyline.registry import Registry
 from eddyline.registry.values import Entry, Version
 from eddyline.runtime.spark.catch_up.boundary import Boundary, InForce, find_boundary
-from eddyline.runtime.spark.catch_up.inputs import FILES, check_source, files_of, offsets_of
 from eddyline.runtime.spark.functions import find_culprits, pin_text, spark_resolver
 from eddyline.runtime.spark.pipeline.facts import Facts
+from eddyline.runtime.spark.pipeline.inputs import FILES, check_source, files_of, offsets_of
 from eddyline.runtime.spark.pipeline.matching import results_of
 from eddyline.runtime.spark.pipeline.results import SCHEMA
 from eddyline.runtime.spark.pipeline.settings import PipelineSettings
@@ -31,7 +31,7 @@ from eddyline.runtime.spark.pipeline.values import Batch
 from eddyline.runtime.spark.pipeline.workshop import open_versions, sources_of
 from eddyline.runtime.spark.sinks import make_router
 from eddyline.runtime.spark.sinks.shape import OURS
-from eddyline.runtime.spark.versions import StateFolder
+from eddyline.runtime.spark.versions import StateFolder, VersionLog
 from eddyline.runtime.spark.writing import address_of
 
 if TYPE_CHECKING:
@@ -132,7 +132,10 @@ def _inputs(source: Source, late: Late, boundary: Boundary) -> Iterator[DataFram
     """The rows of the batches that were missed."""
     checkpoint = late.state.checkpoint(boundary.source)
     if source.settings.format in FILES:
-        paths = files_of(checkpoint, boundary.missed)
+        log = VersionLog(late.state.batches)
+        pins = [pin for missed in boundary.missed for pin in log.pins(boundary.source, missed[0], missed[-1])]
+        set_aside = {file.path for pin in pins for file in pin.set_aside}
+        paths = [path for path in files_of(checkpoint, boundary.missed) if path not in set_aside]
         if paths:
             yield source.read(late.spark, paths)
         return

@@ -25,15 +25,19 @@ from eddyline.delivery.retry import Patience, TryAgainError, persist
 from eddyline.errors import DeliveryError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.feedback.source import BatchTold
+from eddyline.runtime.spark.pipeline.dead_letters import file_letter, refused_letter
 from eddyline.runtime.spark.pipeline.facts import Facts
+from eddyline.runtime.spark.pipeline.inputs import shown
 from eddyline.runtime.spark.pipeline.matching import matched
 from eddyline.runtime.spark.pipeline.quarantine import failures, quarantine
 from eddyline.runtime.spark.pipeline.results import DEAD, OWN
+from eddyline.runtime.spark.pipeline.set_aside import settle
 from eddyline.runtime.spark.pipeline.sources import Source
 from eddyline.runtime.spark.pipeline.summary import Summary
 from eddyline.runtime.spark.pipeline.values import Batch
 from eddyline.runtime.spark.pipeline.workshop import Workshop
 from eddyline.runtime.spark.sinks import Refused, RowsRefusedError
+from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.versions.orders import Orders, in_words
 from eddyline.runtime.spark.watching import BatchReport
 from eddyline.runtime.spark.watching.values import MOST_TOP
@@ -82,11 +86,13 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
         facts = shop.facts(pin.version)
         _check_stream(facts, source)
     with stages.stage("match"):
-        results, summary, culprits = matched(shop, facts, source, df, batch, pin)
+        results, summary, culprits, pin = matched(shop, facts, source, df, batch, pin)
     try:
         with stages.stage("deliver"):
+            if summary.sinks:
+                settle(shop, source, pin)
             delivered = _deliver(shop, facts, results, summary, batch)
-            _bury(shop, results, summary, delivered, batch)
+            _bury(shop, results, summary, delivered, batch, pin)
     finally:
         results.unpersist()
     with stages.stage("commit"):
@@ -96,7 +102,9 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
         problems = quarantine(shop, facts, source, culprits)
         late = shop.counting.add(name, batch_id, _counters(facts, summary, delivered))
         problems += [late] if late is not None else []
+        problems += [f"{shown(file.path)} is set aside: {file.reason}" for file in pin.set_aside[:10]]
         report = _report(facts, summary, delivered, batch, stages, problems)
+        report = replace(report, dropped_files=len(pin.set_aside))
         report = _with_orders(report, summary, pin.orders, shop.learning.of(name).taken())
         shop.log.commit(name, batch_id, _account(report))
         shop.forget(pin.version)
@@ -169,13 +177,16 @@ def _patiently(
         raise last[-1] from None
 
 
-def _bury(shop: Workshop, results: DataFrame, summary: Summary, delivered: Delivered, batch: Batch) -> None:
+def _bury(
+    shop: Workshop, results: DataFrame, summary: Summary, delivered: Delivered, batch: Batch, pin: Pin
+) -> None:
     """Write the dead letters, if there are any."""
     from pyspark.sql import functions as F
 
-    if summary.reasons or delivered.refused:
+    if summary.reasons or delivered.refused or pin.set_aside:
         rows = results.where(F.col("sink") == DEAD) if summary.reasons else None
-        shop.dead_letters.write(rows, delivered.refused, batch, results)
+        letters = [*map(refused_letter, delivered.refused), *map(file_letter, pin.set_aside)]
+        shop.dead_letters.write(rows, letters, batch, results)
 
 
 def _counters(facts: Facts, summary: Summary, delivered: Delivered) -> dict[str, dict[str, int]]:
@@ -250,6 +261,7 @@ def _account(report: BatchReport) -> Mapping[str, Any]:
         "matched_rows": report.matched_rows,
         "matches": report.matches,
         "dropped_rows": report.dropped_rows,
+        "dropped_files": report.dropped_files,
         "delivered": dict(report.delivered),
         "queries": report.queries,
         "seconds": round(report.total, 3),

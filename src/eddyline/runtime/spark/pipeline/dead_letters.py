@@ -1,8 +1,8 @@
-"""Dead letters: rows that could not be read and results that found no way, each with the reason, each once.
+"""Dead letters: files and rows that could not be read, results that found no way, each with the reason, each once.
 
     dead/source=<source>/batch=<id>/part-*.json       {"reason", "text", "tuple_key", "query_id", "destination", ...}
 
-`text` is what the row said, or what the query selected. A batch's letters are put in their place by one rename, after
+`text` is what the row said, or what the query selected; of a file there is `file`, its path. A batch's letters are put in their place by one rename, after
 its results were delivered, so that a replay writes the same letters or none.
 """
 
@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from eddyline.runtime.spark.pipeline.inputs import shown
 from eddyline.runtime.spark.pipeline.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.base import Refused, delivering
 from eddyline.runtime.spark.sinks.files import STAGING, batch_folder
 from eddyline.runtime.spark.sinks.owner import take_possession
 from eddyline.runtime.spark.sinks.storage import storage_of
+from eddyline.runtime.spark.versions import SetAside
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
 NAME: Final = "dead letters"
 SCHEMA: Final = (
     "reason string, text string, tuple_key string, query_id string, query_revision int, destination string, "
-    "version bigint"
+    "version bigint, file string"
 )
+
+Letter = tuple[object, ...]  # a value for each column
 
 
 class DeadLetters:
@@ -41,16 +45,16 @@ class DeadLetters:
         take_possession(self._storage, self._settings, pipeline)
 
     def write(
-        self, rows: DataFrame | None, refused: Sequence[Refused], batch: Batch, spark_of: DataFrame
+        self, rows: DataFrame | None, others: Sequence[Letter], batch: Batch, spark_of: DataFrame
     ) -> None:
-        """Put the letters of a batch into the folder, if they are not there: rows of results, and what sinks refused."""
+        """Put the letters of a batch into the folder, if they are not there: rows of results, and others."""
         name = batch_folder(batch)
         with delivering(self._settings, batch):
             if self._storage.is_committed(name):
                 return
             letters = None if rows is None else rows.selectExpr(*_COLUMNS)
-            if refused:
-                more = spark_of.sparkSession.createDataFrame([_row(one) for one in refused], SCHEMA)
+            if others:
+                more = spark_of.sparkSession.createDataFrame(list(others), SCHEMA)
                 letters = more if letters is None else letters.unionByName(more)
             assert letters is not None, "somebody counted letters"
             staged = f"{STAGING}/{name}"
@@ -68,10 +72,12 @@ _COLUMNS: Final = (
     "query_revision",
     "destination",
     "version",
+    "CAST(NULL AS STRING) AS file",
 )
 
 
-def _row(one: Refused) -> tuple[object, ...]:
+def refused_letter(one: Refused) -> Letter:
+    """A result that a sink will never take."""
     return (
         one.reason,
         one.payload,
@@ -80,4 +86,10 @@ def _row(one: Refused) -> tuple[object, ...]:
         one.query_revision,
         one.destination,
         one.version,
+        None,
     )
+
+
+def file_letter(file: SetAside) -> Letter:
+    """A file that could not be read."""
+    return (file.reason, *[None] * 6, shown(file.path))

@@ -2,7 +2,7 @@
 
 What only Spark can compute is computed in front of it. Where that fails for some row it would fail the batch for all
 queries: the calls that do are looked for, written down with the batch, and count as NULL in it, now and when it is
-replayed.
+replayed. So are files that cannot be read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from eddyline.model.expression import Call
 from eddyline.runtime.spark.carrying import carried_rows
@@ -18,6 +18,7 @@ from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions
 from eddyline.runtime.spark.functions import external_name, find_culprits, pin_text, with_externals
 from eddyline.runtime.spark.pipeline.facts import Facts
 from eddyline.runtime.spark.pipeline.results import SCHEMA, Work, result_rows
+from eddyline.runtime.spark.pipeline.set_aside import rows_of, without_broken, without_misfits
 from eddyline.runtime.spark.pipeline.settings import PipelineSettings
 from eddyline.runtime.spark.pipeline.sources import CORRUPT, Source
 from eddyline.runtime.spark.pipeline.summary import Summary, total
@@ -32,23 +33,35 @@ if TYPE_CHECKING:
 FAILED_BEFORE = "failed when the batch first ran"
 
 
-def matched(
-    shop: Workshop, facts: Facts, source: Source, df: DataFrame, batch: Batch, pin: Pin
-) -> tuple[DataFrame, Summary, dict[Call, str]]:
-    """The results, kept, their counts, and the calls that count as NULL with the reason of each."""
+class Matched(NamedTuple):
+    """The results of a batch, kept, their counts, the calls that count as NULL with the reason of each, the pin."""
+
+    results: DataFrame
+    summary: Summary
+    culprits: dict[Call, str]
+    pin: Pin
+
+
+def matched(shop: Workshop, facts: Facts, source: Source, df: DataFrame, batch: Batch, pin: Pin) -> Matched:
+    """Match a batch; what stands in the way of the others is left out, which the pin says before this returns."""
     calls = facts.externals(source.stream.name)
     culprits = {call: FAILED_BEFORE for call in calls if pin_text(call) in pin.nulled}
+    pin = without_misfits(shop, source, df.sparkSession, pin)
     idle = shop.callers.idle(facts, source.stream.name)
     directions = shop.learning.of(batch.source).directions(pin.orders)
     while True:
         nulled = idle | {pin_text(call) for call in culprits}
-        results = results_of(shop.settings, facts, source, df, batch, nulled, directions).persist()
+        rows = rows_of(shop, source, df, pin)
+        results = results_of(shop.settings, facts, source, rows, batch, nulled, directions).persist()
         try:
-            return results, _summary(results), culprits
-        except Exception:
+            return Matched(results, _summary(results), culprits, pin)
+        except Exception as error:
             results.unpersist()
+            before, pin = pin, without_broken(shop, source, df.sparkSession, pin, error)
+            if pin != before:
+                continue
             healthy = [call for call in calls if pin_text(call) not in nulled]
-            found = find_culprits(df, healthy, allowed=shop.settings.functions) if healthy else {}
+            found = find_culprits(rows, healthy, allowed=shop.settings.functions) if healthy else {}
             if not found:
                 raise
             culprits |= found

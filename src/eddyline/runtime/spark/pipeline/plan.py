@@ -23,7 +23,7 @@ from eddyline.runtime.spark.pipeline.sources import Source
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.pipeline.workshop import folder_of, open_registry, sources_of
 from eddyline.runtime.spark.sinks import make_router, make_sink
-from eddyline.runtime.spark.versions import StateFolder, Versions
+from eddyline.runtime.spark.versions import Pin, StateFolder, VersionLog, Versions
 from eddyline.runtime.spark.versions.state import IDENTITY
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def make_plan(settings: PipelineSettings, spark: SparkSession) -> Plan:
     with open_registry(settings) as registry, tempfile.TemporaryDirectory(prefix="eddyline-") as scratch:
         sources = sources_of(settings, registry)
         for source in sources:
-            source.check(spark)
+            source.check(spark, begun=_last_batch(state, source) is not None)
         sinks = _sinks(settings, state)
         resolver = spark_resolver(spark, registry.streams(), allowed=settings.functions)
         versions = Versions(registry, Path(scratch), time_zone=settings.time_zone, resolver=resolver)
@@ -156,13 +156,11 @@ def _sinks(settings: PipelineSettings, state: StateFolder | None) -> list[tuple[
 def _source_plan(
     settings: PipelineSettings, facts: Facts, source: Source, spark: SparkSession, state: StateFolder | None
 ) -> SourcePlan:
-    from eddyline.runtime.spark.versions import VersionLog
-
     rows = source.open(spark)
     empty = spark.createDataFrame([], rows.schema)
     batch = Batch("", settings.name, source.settings.name, 0, facts.table.version, datetime.now(UTC))
     results = results_of(settings, facts, source, empty, batch)
-    last = None if state is None else VersionLog(state.batches).last(source.settings.name)
+    last = _last_batch(state, source)
     numbers = facts.of_stream(source.stream.name)
     return SourcePlan(
         name=source.settings.name,
@@ -178,6 +176,10 @@ def _source_plan(
         next_batch=0 if last is None else last.batch_id + 1,
         spark_plan=scrubbed(_explained(rows) + _explained(results), secrets_in(settings)),
     )
+
+
+def _last_batch(state: StateFolder | None, source: Source) -> Pin | None:
+    return None if state is None else VersionLog(state.batches).last(source.settings.name)
 
 
 def _sink_plan(sink: SinkSettings, guarantee: str, facts: Facts) -> SinkPlan:

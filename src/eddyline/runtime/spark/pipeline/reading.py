@@ -97,6 +97,7 @@ def _source(table: TomlTable, folder: Path) -> SourceSettings:
         path=None if path is None else _resolved(folder, path),
         key=table.texts("key"),
         schema=table.text("schema"),
+        strict=table.flag("strict", False),
         options=_options(table),
     )
     table.end()

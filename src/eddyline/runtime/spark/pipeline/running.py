@@ -47,7 +47,7 @@ class RunningPipeline:
             self._begin = copy(self._tail)
             sources = sources_of(settings, self._shop.registry)
             for source in sources:
-                source.check(spark)
+                source.check(spark, begun=self._shop.log.last(source.settings.name) is not None)
             self._shop.current()
             if settings.prometheus is not None:
                 self.endpoint = self._open.enter_context(

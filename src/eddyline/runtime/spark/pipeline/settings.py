@@ -54,6 +54,9 @@ class SourceSettings:
     schema: str | None = None
     """The columns as Spark declares them, where the source has others than the stream; must fit the stream."""
 
+    strict: bool = False
+    """Whether the pipeline stops at a file that cannot be read as rows of the stream; else it is set aside."""
+
     options: Mapping[str, Value] = field(default_factory=dict)
     """Spark's own options of the format."""
 

@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.parse import unquote, urlsplit
 
 from eddyline.errors import EddylineError, FileError, SchemaError, SetupError
-from eddyline.model.catalog import Stream
+from eddyline.model import types as t
+from eddyline.model.catalog import Stream, spark_type
 from eddyline.runtime.spark.failures import in_words
 from eddyline.runtime.spark.pipeline.identity import KAFKA, METADATA, PREFIX, Identity, Kind
-from eddyline.runtime.spark.pipeline.secrets import Value, revealed_all, secrets_in
+from eddyline.runtime.spark.pipeline.inputs import FILES, plain, shown
+from eddyline.runtime.spark.pipeline.secrets import Value, revealed, revealed_all, secrets_in
 from eddyline.runtime.spark.pipeline.settings import SourceSettings
-from eddyline.runtime.spark.schemas import find_columns, quoted, struct_of
+from eddyline.runtime.spark.pipeline.stated_columns import misfits
+from eddyline.runtime.spark.remote_folders import local_path
+from eddyline.runtime.spark.schemas import arrow_type, find_columns, quoted, struct_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -29,6 +33,12 @@ CORRUPT: Final = PREFIX + "corrupt"
 TEXT_FORMATS: Final = ("json", "csv", "xml")  # Spark reads them by our schema and keeps what does not fit
 TYPED_FORMATS: Final = ("parquet", "orc", "avro")  # files say what they hold
 LINES: Final = ("kafka", "socket", "text")  # one JSON object in each value
+MOST_LOOKED_AT: Final = 100  # files, before a source begins
+EVER: Final = "1000000d"  # Spark's own limit, a week, leaves out older files without a word
+CSV_DEFAULTS: Final = {
+    "enforceSchema": "false",  # a head that names other columns is an error
+    "nullValue": "\0eddyline\0null",  # not the empty text, for which Spark would take `""` too: an empty field is NULL
+}
 
 _IDENTITIES: Final[Mapping[str, Kind]] = {
     "kafka": "kafka",
@@ -71,8 +81,11 @@ class Source:
         folder = _local_folder(self.settings)
         return None if folder is None or folder.exists() else folder
 
-    def check(self, spark: SparkSession) -> None:
-        """Refuse what can be seen to be wrong before a row was read: no folder, other columns, other types."""
+    def check(self, spark: SparkSession, *, begun: bool = False) -> None:
+        """Refuse what can be seen to be wrong before a row was read: no folder, other columns, other types.
+
+        Of a source that has begun, files that do not fit are set aside when their turn comes, and not looked at here.
+        """
         missing = self.missing_folder()
         if missing is not None:
             raise FileError(
@@ -80,18 +93,24 @@ class Source:
                 hint="make it, or correct the path",
             )
         _spelled(self.settings, self.stream)
-        if (
-            self.settings.format in TYPED_FORMATS
-            and self.settings.path
-            and _has_files(_local_folder(self.settings))
-        ):
-            reader = spark.read.format(self.settings.format).options(
-                **revealed_all(_shared_options(self.settings))
-            )
-            with self._opening():
-                self._fitting(reader.load(self.settings.path).schema)
         with self._opening():
+            if self.settings.format in TYPED_FORMATS and not begun:
+                self._check_files(spark)
             self.open(spark)
+
+    def _check_files(self, spark: SparkSession) -> None:
+        """Refuse a folder in which no file fits."""
+        first: str | None = None
+        for file in islice(_visible_files(_local_folder(self.settings)), MOST_LOOKED_AT):
+            found = misfits(self, spark, [file.as_uri()])
+            if not found:
+                return
+            first = first or f"{file}: {found[file.as_uri()]}"
+        if first is not None:
+            raise SchemaError(
+                f'no file of source "{self.settings.name}" can be read as stream "{self.stream.name}": {first}',
+                hint="declare the stream with the columns that the files have, or correct the path",
+            )
 
     @contextmanager
     def _opening(self) -> Iterator[None]:
@@ -106,29 +125,56 @@ class Source:
 
     def open(self, spark: SparkSession) -> DataFrame:
         """The rows as they come."""
-        reader = spark.readStream.format(self.settings.format).options(**revealed_all(self.settings.options))
-        return self._rows(reader, self.settings.path)
+        reader = spark.readStream.format(self.settings.format)
+        if self.settings.format in FILES and self._option("maxFileAge") is None:
+            reader = reader.option("maxFileAge", EVER)
+        return self._rows(reader.options(**revealed_all(self.settings.options)), self.settings.path)
 
     def read(
         self, spark: SparkSession, paths: list[str] | None = None, options: Mapping[str, str] | None = None
     ) -> DataFrame:
-        """Rows that came before, once more: those of some files, or what other options than the streaming ones say."""
+        """Rows that came before, once more: those of some files, by their addresses in Spark's log, or what other options
+        than the streaming ones say.
+        """
         settings = self.settings
         reader = spark.read.format(settings.format).options(**revealed_all(_shared_options(settings)))
         if paths and settings.path is not None and not _is_pattern(settings.path):
             reader = reader.option("basePath", settings.path)  # as a stream of files has it
-        return self._rows(reader.options(**(options or {})), paths)
+        return self._rows(reader.options(**(options or {})), paths and [plain(path) for path in paths])
+
+    def stated(self, spark: SparkSession, path: str) -> StructType:
+        """The columns that a file states, as Spark sees them."""
+        reader = spark.read.format(self.settings.format)
+        return reader.options(**revealed_all(_shared_options(self.settings))).load(plain(path)).schema
+
+    @property
+    def types_read(self) -> Mapping[str, t.DataType]:
+        """The stream's columns, with the types that files are read as."""
+        if self.settings.schema is None:
+            return self.stream.types
+        declared = {field.name.lower(): arrow_type(field.dataType) for field in self._declared().fields}
+        kinds = {name: declared[name.lower()] for name in self.stream.schema.names}
+        return {name: kind for name, arrow in kinds.items() if arrow and (kind := spark_type(arrow))}
+
+    def in_folders(self, path: str) -> set[str]:
+        """The columns, in lower case, whose values Spark takes from the names of a file's folders (`day=3`)."""
+        base = self.settings.path or ""
+        if _is_pattern(base) or (self._option("recursiveFileLookup") or "").lower() == "true":
+            return set()
+        inside = shown(path).removeprefix(str(local_path(base) or base))
+        return {part.partition("=")[0].lower() for part in inside.split("/")[:-1] if "=" in part}
+
+    def _option(self, name: str) -> str | None:
+        found = [value for option, value in self.settings.options.items() if option.lower() == name.lower()]
+        return revealed(found[0]) if found else None
 
     def _rows(self, reader: Any, path: str | list[str] | None) -> DataFrame:
         """The rows that a reader of Spark's gives, streaming or not."""
         settings = self.settings
         if settings.format in TEXT_FORMATS:
-            if settings.format == "csv" and "enforceschema" not in {
-                name.lower() for name in settings.options
-            }:
-                reader = reader.option(
-                    "enforceSchema", "false"
-                )  # a head that names other columns is an error
+            for name, value in CSV_DEFAULTS.items() if settings.format == "csv" else ():
+                if self._option(name) is None:
+                    reader = reader.option(name, value)
             reader = reader.options(mode="PERMISSIVE", columnNameOfCorruptRecord=CORRUPT)
             reader = reader.schema(_with_corrupt(self._declared()))
         elif settings.format in TYPED_FORMATS or (settings.schema and not self._is_json_in_values):
@@ -225,17 +271,14 @@ def _spelled(settings: SourceSettings, stream: Stream) -> tuple[str, ...]:
 def _local_folder(settings: SourceSettings) -> Path | None:
     """The folder of a source of files on this machine; None where Spark alone can look."""
     path = settings.path
-    if path is None or _is_pattern(path):
-        return None
-    if path.startswith("file:"):
-        return Path(unquote(urlsplit(path).path))
-    return None if "://" in path else Path(path)
+    return None if path is None or _is_pattern(path) else local_path(path)
 
 
-def _has_files(folder: Path | None) -> bool:
+def _visible_files(folder: Path | None) -> Iterator[Path]:
     if folder is None or folder.is_file():
-        return folder is not None
-    return any(not path.name.startswith(("_", ".")) and path.is_file() for path in folder.rglob("*"))
+        return iter(() if folder is None else (folder,))
+    found = sorted(folder.rglob("*"))
+    return (path for path in found if not path.name.startswith(("_", ".")) and path.is_file())
 
 
 def _is_pattern(path: str) -> bool:

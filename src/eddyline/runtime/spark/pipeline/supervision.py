@@ -12,7 +12,14 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.delivery.retry import Patience
-from eddyline.errors import EddylineError, PipelineError, SchemaError, SetupError, SinkError
+from eddyline.errors import (
+    BrokenFileError,
+    EddylineError,
+    PipelineError,
+    SchemaError,
+    SetupError,
+    SinkError,
+)
 from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.failures import in_words, missing_package
 from eddyline.runtime.spark.pipeline.batch import StreamChanged
@@ -26,7 +33,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-LASTING: Final = (SchemaError, SetupError, SinkError)  # failures that trying again does not mend
+LASTING: Final = (  # failures that trying again does not mend
+    BrokenFileError,
+    SchemaError,
+    SetupError,
+    SinkError,
+)
 PAUSES: Final = Patience(first=1.0, longest=60.0)
 BUGS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 LOOK: Final = 0.2  # seconds between two looks at a query

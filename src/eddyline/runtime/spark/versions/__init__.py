@@ -2,7 +2,7 @@
 
 from eddyline.runtime.spark.versions.deliverables import Deliverables, open_deliverables
 from eddyline.runtime.spark.versions.log import VersionLog
-from eddyline.runtime.spark.versions.pin_file import Pin, Served
+from eddyline.runtime.spark.versions.pin_file import Pin, Served, SetAside
 from eddyline.runtime.spark.versions.state import Running, StateFolder
 from eddyline.runtime.spark.versions.versions import Versions
 
@@ -11,6 +11,7 @@ __all__ = [
     "Pin",
     "Running",
     "Served",
+    "SetAside",
     "StateFolder",
     "VersionLog",
     "Versions",

@@ -68,7 +68,7 @@ class VersionLog:
         with self._writing(pin.source, pin.batch_id) as file:
             if pin.batch_id not in file.batches:
                 raise FileError(f'batch {pin.batch_id} of source "{pin.source}" is not pinned')
-            file.append({**file.line(pin), "nulled": list(pin.nulled)})
+            file.append(file.line(pin))
 
     def commit(self, source: str, batch_id: int, account: Mapping[str, Any]) -> None:
         """A batch is done; said once more it stays as it was said first. Keep the account small: totals."""

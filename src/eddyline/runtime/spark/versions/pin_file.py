@@ -3,6 +3,8 @@
     {"batch": 17, "version": 4, "at": "...", "orders": [{...}]}     pinned, with the orders of its segments
     {"batch": 18, "version": 4, "at": "...", "orders": 17}          with those of batch 17, in the same file
     {"batch": 18, ..., "nulled": ["..."]}                           updated: the last line of a batch holds
+    {"batch": 18, ..., "set_aside": [["path", "reason"]]}           the same: without some of its files
+    {"batch": 18, ..., "settled": true}                             the same: delivery may have begun
     {"batch": 17, "account": {...}, "committed": "..."}             done
 
 Lines of releases that knew no orders have none. A line counts once it ends; what a crash left of one is cut off before the
@@ -19,18 +21,26 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from eddyline.errors import FileError
 from eddyline.queryset.durable import flush_folder, make_folder
 from eddyline.runtime.spark.versions.orders import Orders, SegmentOrder
 
 
+class SetAside(NamedTuple):
+    """A file that a batch is evaluated without: its address as Spark's log has it, and why."""
+
+    path: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Pin:
     """Which version serves a batch, in which orders its segments are evaluated.
 
-    `nulled` is the SQL of calls that only Spark has and that count as NULL in it.
+    `nulled` is the SQL of calls that only Spark has and that count as NULL in it. `set_aside` are files that it is
+    evaluated without. Once it is `settled`, neither changes any more: its results may have been delivered.
     """
 
     source: str
@@ -39,6 +49,8 @@ class Pin:
     at: datetime
     nulled: tuple[str, ...] = ()
     orders: Orders = ()
+    set_aside: tuple[SetAside, ...] = ()
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +104,8 @@ class PinFile:
     def line(self, pin: Pin) -> dict[str, Any]:
         """A pin as a line; orders that the last one has too are told by its number."""
         line: dict[str, Any] = {"batch": pin.batch_id, "version": pin.version, "at": pin.at.isoformat()}
+        more = {"nulled": pin.nulled, "set_aside": pin.set_aside, "settled": pin.settled}
+        line |= {name: value for name, value in more.items() if value}
         if pin.orders and self._same is not None and self.batches[self._same].pin.orders == pin.orders:
             return {**line, "orders": self._same}
         return {**line, "orders": [order.as_json() for order in pin.orders]} if pin.orders else line
@@ -134,8 +148,16 @@ class PinFile:
     def _take(self, line: Mapping[str, Any]) -> None:
         batch_id = int(line["batch"])
         if "version" in line:
-            at, nulled = datetime.fromisoformat(line["at"]), tuple(line.get("nulled", ()))
-            pin = Pin(self._source, batch_id, int(line["version"]), at, nulled, self._orders(line))
+            pin = Pin(
+                self._source,
+                batch_id,
+                int(line["version"]),
+                datetime.fromisoformat(line["at"]),
+                nulled=tuple(line.get("nulled", ())),
+                orders=self._orders(line),
+                set_aside=tuple([SetAside(*one) for one in line.get("set_aside", ())]),
+                settled=bool(line.get("settled", False)),
+            )
             served = self.batches.get(batch_id)
             self.batches[batch_id] = Served(pin) if served is None else replace(served, pin=pin)
         else:

@@ -73,6 +73,7 @@ def _counters(totals: Totals) -> Families:
         "matched_rows": "Rows that met at least one query.",
         "matches": "Pairs of a row and a query that it met.",
         "dead_letters": "Rows that could not be read or delivered.",
+        "dropped_files": "Files that could not be read and were set aside.",
         "failures": "Operations that failed for a row and counted as NULL.",
         "problems": "Problems that batches have reported.",
         "batches": "Batches that were committed.",

@@ -21,6 +21,7 @@ class SourceTotals:
     rows: int = 0
     matched_rows: int = 0
     dropped_rows: int = 0
+    dropped_files: int = 0
     matches: int = 0
     failures: int = 0
     problems: int = 0
@@ -42,6 +43,7 @@ class SourceTotals:
             rows=self.rows + report.rows,
             matched_rows=self.matched_rows + report.matched_rows,
             dropped_rows=self.dropped_rows + report.dropped_rows,
+            dropped_files=self.dropped_files + report.dropped_files,
             matches=self.matches + report.matches,
             failures=self.failures + report.failures,
             problems=self.problems + len(report.problems),
@@ -80,6 +82,7 @@ _COUNTS: Final = (
     "rows",
     "matched_rows",
     "dropped_rows",
+    "dropped_files",
     "matches",
     "failures",
     "problems",

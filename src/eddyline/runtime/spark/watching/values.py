@@ -33,6 +33,7 @@ class BatchReport:
     rows: int
     matched_rows: int = 0
     dropped_rows: int = 0  # dead letters
+    dropped_files: int = 0  # that could not be read and were set aside
     matches: int = 0
     failures: int = 0  # operations that failed for a row and counted as NULL
     delivered: Mapping[str, int] = field(default_factory=dict)  # rows by sink
@@ -79,6 +80,7 @@ class BatchReport:
             "rows": self.rows,
             "matched_rows": self.matched_rows,
             "dropped_rows": self.dropped_rows,
+            "dropped_files": self.dropped_files,
             "matches": self.matches,
             "failures": self.failures,
             "delivered": dict(self.delivered),

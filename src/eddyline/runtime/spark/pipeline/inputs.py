@@ -10,6 +10,7 @@ Spark plans a batch before it runs it, so what is read here is final for every b
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +19,11 @@ from urllib.parse import unquote
 from eddyline.errors import FileError
 from eddyline.runtime.spark.parquet_files import escaped
 from eddyline.runtime.spark.pipeline.settings import SourceSettings
+from eddyline.runtime.spark.remote_folders import local_path
 
 FILES: Final = frozenset({"parquet", "orc", "avro", "json", "csv", "xml", "text"})
 _FORM: Final = "v1"
+_BLOCK: Final = 64 * 1024  # bytes that are read at a time from the end of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +57,13 @@ def check_source(settings: SourceSettings) -> None:
         )
 
 
-def files_of(checkpoint: Path, missed: tuple[range, ...]) -> list[str]:
-    """The files of some batches, in the order in which they came, as Spark's readers take them."""
-    spans = [
-        (_position(checkpoint, batches.start - 1), _position(checkpoint, batches[-1])) for batches in missed
-    ]
+def files_of(checkpoint: Path, batches: tuple[range, ...]) -> list[str]:
+    """The files of some batches, in the order in which they came, as Spark's log has them: addresses, escaped."""
     found: dict[str, None] = {}
-    for entry in sorted(_entries(checkpoint), key=lambda entry: entry["batchId"]):
-        if any(after < entry["batchId"] <= last for after, last in spans):
-            found[plain(entry["path"])] = None
+    for several in batches:
+        first = _position(checkpoint, several.start - 1) + 1
+        entries = _entries(checkpoint, first, _position(checkpoint, several[-1]))
+        found |= {entry["path"]: None for entry in sorted(entries, key=lambda entry: entry["batchId"])}
     return list(found)
 
 
@@ -73,6 +74,15 @@ def plain(path: str) -> str:
     'file:///data/day \\\\[1\\\\].json'
     """
     return escaped(unquote(path))
+
+
+def shown(path: str) -> str:
+    """A path as Spark's log has it, as people write it.
+
+    >>> shown("file:///data/day%20%5B1%5D.json"), shown("s3a://lake/a%20b.json")
+    ('/data/day [1].json', 's3a://lake/a b.json')
+    """
+    return str(local_path(path) or unquote(path))
 
 
 def offsets_of(checkpoint: Path, missed: tuple[range, ...]) -> list[Offsets]:
@@ -108,17 +118,53 @@ def _offset(checkpoint: Path, batch: int) -> dict[str, Any]:
         raise FileError(f"{path} is not understood: {error}") from None
 
 
-def _entries(checkpoint: Path) -> list[dict[str, Any]]:
-    """Everything that the log of files says; what was compacted stands in it twice."""
+def _entries(checkpoint: Path, first: int, last: int) -> list[dict[str, Any]]:
+    """What the log of files says of some of its numbers, `last` included."""
     folder = checkpoint / "sources" / "0"
-    found = []
-    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
-        if path.name.removesuffix(".compact").isdecimal():
-            form, *lines = path.read_text(encoding="utf-8").splitlines()
-            if form != _FORM:
-                raise FileError(f"{path} is not understood: its form is {form}")
-            found += [json.loads(line) for line in lines]
+    found: list[dict[str, Any]] = []
+    compacted: set[int] = set()
+    for number in range(first, last + 1):
+        try:
+            form, *lines = (folder / str(number)).read_bytes().splitlines()
+        except FileNotFoundError:
+            compacted.add(number)
+            continue
+        _check_form(folder / str(number), form)
+        found += [json.loads(line) for line in lines]
+    if compacted:
+        inside = _ending(_compact(folder, max(compacted)), min(compacted))
+        found += [entry for entry in inside if entry["batchId"] in compacted]
     return found
+
+
+def _compact(folder: Path, number: int) -> Path:
+    """The first file of those that have everything up to a number."""
+    names = [path.name.removesuffix(".compact") for path in folder.glob("*.compact")]
+    later = [int(name) for name in names if name.isdecimal() and int(name) >= number]
+    if not later:
+        raise FileError(
+            f"Spark's checkpoint does not say which files came: {folder / str(number)} is missing"
+        )
+    return folder / f"{min(later)}.compact"
+
+
+def _ending(path: Path, first: int) -> list[dict[str, Any]]:
+    """The entries of a file from a number on: it has all that ever came, the newest last, so it is read from its end."""
+    with path.open("rb") as file:
+        _check_form(path, file.readline().strip())
+        head, begin = file.tell(), file.seek(0, os.SEEK_END)
+        size = _BLOCK
+        lines: list[bytes] = []
+        while begin > head and (not lines or json.loads(lines[0])["batchId"] >= first):
+            begin, size = max(head, begin - size), 2 * size
+            file.seek(begin)
+            lines = file.read().splitlines()[0 if begin == head else 1 :]  # the first may be half a line
+    return [json.loads(line) for line in lines]
+
+
+def _check_form(path: Path, form: bytes) -> None:
+    if form.decode() != _FORM:
+        raise FileError(f"{path} is not understood: its form is {form.decode()}")
 
 
 def _initial(checkpoint: Path) -> dict[str, dict[str, int]]:
