@@ -26,6 +26,7 @@ from eddyline.errors import DeliveryError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.feedback.source import BatchTold
 from eddyline.runtime.spark.pipeline.facts import Facts
+from eddyline.runtime.spark.pipeline.identity import with_row_numbers
 from eddyline.runtime.spark.pipeline.matching import matched
 from eddyline.runtime.spark.pipeline.quarantine import failures, quarantine
 from eddyline.runtime.spark.pipeline.results import DEAD, OWN
@@ -85,8 +86,9 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
         results, summary, culprits = matched(shop, facts, source, df, batch, pin)
     try:
         with stages.stage("deliver"):
-            delivered = _deliver(shop, facts, results, summary, batch)
-            _bury(shop, results, summary, delivered, batch)
+            identified = with_row_numbers(results, summary.blocks)
+            delivered = _deliver(shop, facts, identified, summary, batch)
+            _bury(shop, identified, summary, delivered, batch)
     finally:
         results.unpersist()
     with stages.stage("commit"):
