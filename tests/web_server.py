@@ -17,6 +17,7 @@ class Received:
     path: str
     headers: dict[str, str]
     body: bytes
+    answer: Any
 
     @property
     def document(self) -> Any:
@@ -46,8 +47,8 @@ def receiver() -> Iterator[Receiver]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            notes.received.append(Received(self.path, dict(self.headers), body))
             answer = notes.answers.popleft() if notes.answers else 204
+            notes.received.append(Received(self.path, dict(self.headers), body, answer))
             if answer is None:
                 self.close_connection = True
                 return
