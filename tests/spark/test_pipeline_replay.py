@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,27 +13,17 @@ from pyarrow import orc
 
 from eddyline.errors import DeliveryError
 from eddyline.model.catalog import Stream
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from tests.spark.pipelines import QUOTES, Place, quotes, run
+from eddyline.runtime.spark.pipeline.identity import with_complete_keys
+from eddyline.runtime.spark.pipeline.settings import SinkSettings, SourceSettings
+from eddyline.runtime.spark.pipeline.values import Batch
+from tests.spark.pipelines import QUOTES, Place, quotes, read_in_blocks, run
+from tests.spark.sink_rows import rows_of
 from tests.web_server import receiver
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROWS = 300
-
-
-@contextmanager
-def read_in_blocks(spark: SparkSession, size: int) -> Iterator[None]:
-    """Have Spark cut files into blocks of so many bytes, as it does with large files and many cores."""
-    name = "spark.sql.files.maxPartitionBytes"
-    before = spark.conf.get(name)
-    assert before is not None
-    spark.conf.set(name, str(size))
-    try:
-        yield
-    finally:
-        spark.conf.set(name, before)
 
 
 def test_a_row_is_its_file_and_its_number_wherever_files_are_cut(spark: SparkSession, place: Place) -> None:
@@ -83,3 +72,40 @@ def test_documents_stay_the_same(spark: SparkSession, place: Place) -> None:
         assert bodies[one.headers["Idempotency-Key"]] == one.body
     ids = [result["payload"]["id"] for body in bodies.values() for result in json.loads(body)["results"]]
     assert sorted(ids) == list(range(0, ROWS, 3))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_rows_of_which_the_source_says_nothing_are_known_by_their_values(
+    spark: SparkSession, place: Place
+) -> None:
+    ticks = Stream("ticks", pa.schema([("value", pa.int64())]))
+    place.register({"some": "SELECT value FROM ticks WHERE value % 3 > 0"}, ticks)
+    attempts: list[list[tuple[str, str]]] = []
+
+    def take(table: pa.Table, batch: Batch) -> None:
+        if batch.batch_id == 0:
+            rows = zip(table["tuple_key"].to_pylist(), table["payload"].to_pylist(), strict=True)
+            attempts.append(sorted(rows))
+            if tasks == 3:
+                raise OSError("not now")
+
+    sink = SinkSettings(name="function", format="callback", callback=take)
+    for tasks in (3, 2):
+        options = {"rowsPerBatch": "20", "numPartitions": str(tasks)}
+        source = SourceSettings(name="ticks", format="rate-micro-batch", options=options)
+        settings = replace(place.settings, sources=(source,), sinks=(sink,))
+        with pytest.raises(DeliveryError, match="not now") if tasks == 3 else nullcontext():
+            run(settings, spark)
+    first, *others = attempts
+    assert len(first) == len({key for key, _ in first}) == 13
+    assert len(others) == 3 and all(one == first for one in others)
+
+
+def test_tuples_that_say_the_same_are_counted(spark: SparkSession) -> None:
+    from pyspark.sql import functions as F
+
+    rows = rows_of(
+        spark, ["a", "a", "b", "b", "a"], query_number=[0, 0, 1, 1, 0], tuple_key=["x", "x", "x", "x", "y"]
+    ).withColumn("sink", F.col("destination"))
+    found = with_complete_keys(rows, "content", {}).select("query_id", "tuple_key").collect()
+    assert sorted(map(tuple, found)) == [("a", "x/0"), ("a", "x/1"), ("a", "y/0"), ("b", "x/0"), ("b", "x/1")]

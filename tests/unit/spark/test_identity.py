@@ -15,7 +15,7 @@ from eddyline.runtime.spark.pipeline.identity import Identity, Keys, first_rows
 
 
 def keys(identity: Identity, *batches: dict[str, list[object]]) -> list[list[str]]:
-    task = Keys(identity, "quotes", 7, 2)
+    task = Keys(identity, "quotes", 7)
     found = []
     for batch in batches:
         rows = pa.RecordBatch.from_pydict(batch)
@@ -86,8 +86,8 @@ def numbered(choice: random.Random, tasks: list[list[Block]]) -> Counter[str]:
     """The keys of all rows as tasks and driver make them, rows going through the tasks in batches of any size."""
     counts: Counter[str] = Counter()
     parts = []
-    for task, blocks in enumerate(tasks):
-        counting = Keys(Identity("counted row", ("f", "b")), "quotes", 7, task)
+    for blocks in tasks:
+        counting = Keys(Identity("counted row", ("f", "b")), "quotes", 7)
         rows = [(block.path, block.start) for block in blocks for _ in range(block.rows)]
         while rows:
             size = choice.randrange(1, 9)
@@ -115,6 +115,9 @@ def test_rows_have_the_same_numbers_wherever_files_are_cut(choice: random.Random
     assert numbered(choice, tasks(choice, files)) == expected
 
 
-def test_places_in_a_batch() -> None:
-    identity = Identity("position")
-    assert keys(identity, {"x": [1, 2]}, {"x": [3]}) == [["quotes/7/2/0", "quotes/7/2/1"], ["quotes/7/2/2"]]
+def test_content() -> None:
+    identity = Identity("content", ("x", "y"))
+    (first,) = keys(identity, {"x": [1, 2, 1], "y": ["a", None, "a"], "z": [1, 2, 3]})
+    assert first[0] == first[2] != first[1] and all(key.startswith("quotes/7/") for key in first)
+    assert keys(identity, {"x": [2], "y": [None]}, {"x": [1], "y": ["a"]}) == [[first[1]], [first[0]]]
+    assert len(keys(Identity("content"), {"x": [1, 2]})[0]) == 2

@@ -26,7 +26,7 @@ from eddyline.errors import DeliveryError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.feedback.source import BatchTold
 from eddyline.runtime.spark.pipeline.facts import Facts
-from eddyline.runtime.spark.pipeline.identity import with_row_numbers
+from eddyline.runtime.spark.pipeline.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.matching import matched
 from eddyline.runtime.spark.pipeline.quarantine import failures, quarantine
 from eddyline.runtime.spark.pipeline.results import DEAD, OWN
@@ -86,7 +86,7 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
         results, summary, culprits = matched(shop, facts, source, df, batch, pin)
     try:
         with stages.stage("deliver"):
-            identified = with_row_numbers(results, summary.blocks)
+            identified = with_complete_keys(results, source.identity.kind, summary.blocks)
             delivered = _deliver(shop, facts, identified, summary, batch)
             _bury(shop, identified, summary, delivered, batch)
     finally:

@@ -1,14 +1,15 @@
-r"""What identifies a tuple in results: its declared key, its place in Kafka, its file and row, or its place in a batch.
+r"""What identifies a tuple in results: its declared key, its place in Kafka, its file and row, or what it says.
 
 key          {"id":17}
 kafka        topic/partition/offset
 row index    file:/in/a.parquet#17       as Spark tells it
 counted row  file:/in/a.json#17          counted by the workers
-position     quotes/4/0/17               source, batch, task and row, where a source says nothing better
+content      quotes/4/6f1c20.../0        source, batch, hash of the values that queries read, number among the same ones
 
-Where Spark cuts a file depends on its size, the other files of the batch, the session's settings and the number of
-cores, so it may cut elsewhere when a batch is run again. Rows are counted within what a task reads of a file; the rows
-in front of that are added when all tasks have told how many rows they found (`with_row_numbers`).
+A batch that is run again may be cut into other tasks: where Spark cuts a file depends on its size, the other files of the
+batch, the session's settings and the number of cores. What identifies a tuple must not, so what a task says of it is
+completed when all tasks have ended (`with_complete_keys`). Rows of a file are counted within the block that a task reads;
+the rows in front of it are added then:
 
     a.json     |  0 ... 511  |  0 ... 498  |  0 ... 77 |      as tasks count
     first row     0             512           1011            of each block, from the counts of those before it
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -31,7 +33,7 @@ from eddyline.delivery.json_text import json_lines
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Kind = Literal["key", "kafka", "row index", "counted row", "position"]
+Kind = Literal["key", "kafka", "row index", "counted row", "content"]
 Integers = npt.NDArray[np.signedinteger[Any]]
 
 KAFKA: Final = ("topic", "partition", "offset")
@@ -49,7 +51,7 @@ WORDS: Final[Mapping[Kind, str]] = {
     "kafka": "topic, partition and offset",
     "row index": "file and row",
     "counted row": "file and row",
-    "position": "its place in the batch",
+    "content": "what it says",
 }
 
 
@@ -64,23 +66,21 @@ class Identity:
 class Keys:
     """The keys of one task's tuples; every batch of the task must pass through `see`, in order."""
 
-    def __init__(self, identity: Identity, source: str, batch_id: int, partition: int) -> None:
+    def __init__(self, identity: Identity, source: str, batch_id: int) -> None:
         self.blocks: Counter[str] = (
             Counter()
         )  # rows of the blocks of files that are read in several, by `block_name`
         self._identity = identity
-        self._prefix = f"{source}/{batch_id}/{partition}/"
-        self._rows = 0
+        self._batch = f"{source}/{batch_id}"
         self._block: tuple[str, int] | None = None
         self._in_block = 0
 
     def see(self, batch: pa.RecordBatch) -> TaskBatch:
         """The next batch of the task."""
         columns = [batch.column(name) for name in self._identity.columns]
-        first, self._rows = self._rows, self._rows + batch.num_rows
         if self._identity.kind == "counted row":
             columns.append(pa.array(self._count(*columns)))
-        return TaskBatch(self._identity, columns, self._prefix, first)
+        return TaskBatch(self._identity, columns, self._batch)
 
     def _count(self, paths: pa.Array, starts: pa.Array) -> Integers:
         """The row's number in its block; a block is read in one go, so that it is over when another one begins."""
@@ -107,23 +107,19 @@ class TaskBatch:
 
     identity: Identity
     columns: list[pa.Array]
-    prefix: str
-    first: int
+    batch: str
 
     def identifying(self, rows: Integers) -> dict[str, pa.Array]:
-        """The columns of results that identify some of its rows.
+        """The columns of results that identify some of its rows, as far as the task knows: `tuple_key`.
 
-        `tuple_key`; and where a file is not read from its beginning, the `block_start` and the `block_row` with which
-        `with_row_numbers` completes it.
+        Where a file is not read from its beginning, also `block_start` and `block_row`.
         """
-        if self.identity.kind == "position":
-            numbers = pa.array(rows + self.first).cast(pa.string())
-            return {"tuple_key": pc.binary_join_element_wise(self.prefix, numbers, "")}
         taken = [column.take(pa.array(rows)) for column in self.columns]
         if self.identity.kind == "key":
-            return {
-                "tuple_key": json_lines(pa.RecordBatch.from_arrays(taken, names=list(self.identity.columns)))
-            }
+            return {"tuple_key": self._values(taken)}
+        if self.identity.kind == "content":
+            texts = self._values(taken).to_pylist() if taken else [""] * len(rows)
+            return {"tuple_key": pa.array([f"{self.batch}/{_hash(text)}" for text in texts], pa.string())}
         if self.identity.kind == "kafka":
             return {"tuple_key": pc.binary_join_element_wise(*[one.cast(pa.string()) for one in taken], "/")}
         if self.identity.kind == "row index":
@@ -137,6 +133,13 @@ class TaskBatch:
             "block_start": pc.if_else(later, start, None),
             "block_row": pc.if_else(later, number, None),
         }
+
+    def _values(self, taken: list[pa.Array]) -> pa.Array:
+        return json_lines(pa.RecordBatch.from_arrays(taken, names=list(self.identity.columns)))
+
+
+def _hash(text: str) -> str:
+    return blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 def _file_and_row(path: pa.Array, number: pa.Array) -> pa.Array:
@@ -169,18 +172,29 @@ def first_rows(blocks: Mapping[str, int]) -> list[tuple[str, int, int]]:
     return found
 
 
-def with_row_numbers(results: DataFrame, blocks: Mapping[str, int]) -> DataFrame:
-    """Results with complete keys: rows that were counted in a block are counted from the beginning of the file.
+def with_complete_keys(results: DataFrame, kind: Kind, blocks: Mapping[str, int]) -> DataFrame:
+    """Results with keys that do not depend on how the batch was cut into tasks; `blocks` are the counts of all tasks."""
+    if kind == "content":
+        return _with_numbers_among_the_same(results)
+    firsts = first_rows(blocks)
+    return _with_row_numbers(results, firsts) if firsts else results
 
-    `blocks` are the counts of all tasks. Where every file was read as a whole, nothing is to be done.
-    """
+
+def _with_row_numbers(results: DataFrame, firsts: list[tuple[str, int, int]]) -> DataFrame:
+    """Rows that were counted in a block are counted from the beginning of the file."""
     from pyspark.sql import functions as F
 
-    firsts = first_rows(blocks)
-    if not firsts:
-        return results
     found = results.sparkSession.createDataFrame(firsts, "path string, start bigint, first bigint")
     same = (F.col("tuple_key") == F.col("path")) & (F.col("block_start") == F.col("start"))
     numbered = F.concat("tuple_key", F.lit("#"), F.col("first") + F.col("block_row"))
     joined = results.join(F.broadcast(found), same, "left")
     return joined.withColumn("tuple_key", F.coalesce(numbered, "tuple_key")).drop("path", "start", "first")
+
+
+def _with_numbers_among_the_same(results: DataFrame) -> DataFrame:
+    """Tuples that say the same are results of the same queries, and nobody can tell which is which: they are counted."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    same = Window.partitionBy("sink", "query_number", "tuple_key").orderBy("payload", "event_time")
+    return results.withColumn("tuple_key", F.concat("tuple_key", F.lit("/"), F.row_number().over(same) - 1))

@@ -132,7 +132,7 @@ class _Task:
         self._reasons = pa.array([route.reason for route in routes], pa.string())
         names = [to or route.sink for to, route in zip(self._table.destinations, routes, strict=True)]
         self._destination_texts = pa.array(names, pa.string())
-        self._keys = Keys(work.identity, work.source, work.batch_id, partition)
+        self._keys = Keys(work.identity, work.source, work.batch_id)
         self._failed = dict.fromkeys(self._table.fallible_in(work.stream, self._queries).expressions, 0)
         self._summary = Summary()
 

@@ -49,7 +49,7 @@ class Source:
         """How its tuples are told apart."""
         if self.settings.key:
             return Identity("key", _spelled(self.settings, self.stream))
-        kind = _IDENTITIES.get(self.settings.format, "position")
+        kind = _IDENTITIES.get(self.settings.format, "content")
         return Identity(
             kind, tuple(PREFIX + name for name in METADATA.get(kind, KAFKA if kind == "kafka" else ()))
         )
