@@ -38,7 +38,7 @@ def test_a_row_is_its_file_and_its_number_wherever_files_are_cut(spark: SparkSes
     (place.folder / "csv" / "a.csv").write_text("".join(f"{row['id']},{row['text']}\n" for row in rows))
     stripes = {"stripe_size": 1024, "batch_size": 64, "compression": "uncompressed"}
     orc.write_table(pa.Table.from_pylist(rows), place.folder / "orc" / "a.orc", **stripes)
-    with read_in_blocks(spark, 6_000):
+    with read_in_blocks(spark, 8_000):
         run(replace(place.settings, sources=tuple(sources)), spark)
     found = [(row["source"], row["tuple_key"].rpartition("/")[2], row["id"]) for row in place.results()]
     names = {"json": "a%230%20b.json", "csv": "a.csv", "text": "a.txt", "orc": "a.orc"}
