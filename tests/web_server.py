@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,9 +27,13 @@ class Received:
 
 @dataclass
 class Receiver:
-    """`answers` are given one after the other: a status, a status with headers and text, or None to hang up."""
+    """`answers` are given one after the other: a status, a status with headers and text, or None to hang up.
+
+    `pause` is how long each one takes, in seconds.
+    """
 
     port: int = 0
+    pause: float = 0.0
     received: list[Received] = field(default_factory=list)
     answers: deque[Any] = field(default_factory=deque)
 
@@ -49,6 +54,7 @@ def receiver() -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             answer = notes.answers.popleft() if notes.answers else 204
             notes.received.append(Received(self.path, dict(self.headers), body, answer))
+            time.sleep(notes.pause)
             if answer is None:
                 self.close_connection = True
                 return

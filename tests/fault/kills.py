@@ -283,12 +283,13 @@ def storm(folder: Path, kills: int, seed: int) -> Storm:
     """Run a pipeline, kill it so many times while files come and queries change, let it end."""
     choice = random.Random(seed)
     with receiver() as server:
-        server.answers.extend(choice.choices([204, 503, None], [6, 1, 1], k=1000))
+        server.answers.extend(choice.choices([204, 503, None], [6, 1, 1], k=10_000))
+        server.pause = 0.02
         (folder / HOOK).write_text(server.address)
-        return Storm(_killed(folder, kills, choice), server.received)
+        return Storm(_killed(folder, kills, choice, server.received), server.received)
 
 
-def _killed(folder: Path, kills: int, choice: random.Random) -> Counter[str]:
+def _killed(folder: Path, kills: int, choice: random.Random, received: list[Received]) -> Counter[str]:
     changes = Changes(Place(folder), choice)
     for _ in range(5):
         changes.change()
@@ -300,7 +301,10 @@ def _killed(folder: Path, kills: int, choice: random.Random) -> Counter[str]:
             for _ in range(choice.randrange(1, 4)):
                 changes.feed()
                 changes.change()
-            time.sleep(choice.random() * 1.5)
+            if choice.random() < 0.5:
+                _wait_for_document(received)
+            else:
+                time.sleep(choice.random() * 1.5)
             if choice.random() < 0.5 and running.kill_worker(choice):
                 done["worker"] += 1
             else:
@@ -323,6 +327,13 @@ def _wait_for_batch(folder: Path, running: Driver, changes: Changes) -> None:
         return _pinned(folder) != before
 
     _until(begun, running)
+
+
+def _wait_for_document(received: list[Received], patience: float = 3.0) -> None:
+    """Wait until a document has come, so that a kill hits between those of a batch; it may be that none comes."""
+    before, end = len(received), time.monotonic() + patience
+    while len(received) == before and time.monotonic() < end:
+        time.sleep(0.002)
 
 
 def _pinned(folder: Path) -> int:
