@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from eddyline.errors import FileError
 from eddyline.queryset.durable import make_folder, write_whole
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
 
@@ -60,8 +61,15 @@ def _line(document: Document) -> bytes:
 def _read(path: Path) -> Iterator[Document]:
     with path.open("rb") as file:
         for number, line in enumerate(file):
-            found = json.loads(line)
-            yield Document(number, found["destination"], tuple(found["results"]))
+            yield _document(path, number, line)
+
+
+def _document(path: Path, number: int, line: bytes) -> Document:
+    try:
+        found = json.loads(line)
+        return Document(number, found["destination"], tuple(found["results"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{path} is damaged: {error!r}", hint="restore the checkpoint from a copy") from None
 
 
 def cut(rows: Iterable[Any], most: int, size: int) -> Iterator[Document]:
