@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,11 +28,11 @@ class Received:
 class Receiver:
     """`answers` are given one after the other: a status, a status with headers and text, or None to hang up.
 
-    `pause` is how long each one takes, in seconds.
+    `hold` is called before each one.
     """
 
     port: int = 0
-    pause: float = 0.0
+    hold: Callable[[Received], object] = bool
     received: list[Received] = field(default_factory=list)
     answers: deque[Any] = field(default_factory=deque)
 
@@ -53,8 +52,9 @@ def receiver() -> Iterator[Receiver]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             answer = notes.answers.popleft() if notes.answers else 204
-            notes.received.append(Received(self.path, dict(self.headers), body, answer))
-            time.sleep(notes.pause)
+            received = Received(self.path, dict(self.headers), body, answer)
+            notes.received.append(received)
+            notes.hold(received)
             if answer is None:
                 self.close_connection = True
                 return

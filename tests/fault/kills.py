@@ -11,6 +11,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -198,9 +199,10 @@ class Aftermath:
         return found
 
     def all_committed(self) -> bool:
-        """Whether every batch is done."""
-        served = list(self.log.batches("quotes"))
-        return bool(served) and all(batch.committed is not None for batch in served)
+        """Whether every batch that Spark has begun is done; it begins one before we hear of it."""
+        begun = self.files()
+        done = {batch.pin.batch_id for batch in self.log.batches("quotes") if batch.committed is not None}
+        return bool(begun) and begun.keys() <= done
 
     def expected(self) -> tuple[list[tuple[Any, ...]], dict[str, int], dict[str, int]]:
         """Every result that must be there, by the embedded matcher, and the matches and deliveries of every query.
@@ -271,6 +273,31 @@ def _result(sink: str, row: dict[str, Any], batch: int, selected: dict[str, Any]
     return (sink, row["query_id"], row["query_revision"], row["version"], batch, identity, payload)
 
 
+class Gate:
+    """Lets documents through; while it is shut, none but the first of a batch, so that a kill can hit between two."""
+
+    def __init__(self) -> None:
+        self._waiting = threading.Event()
+        self._open = threading.Event()
+        self._open.set()
+
+    def pass_through(self, one: Received) -> None:
+        """Wait, in the thread of the web server, if the gate is shut."""
+        if one.document["chunk"] and not self._open.is_set():
+            self._waiting.set()
+            self._open.wait(PATIENCE)
+
+    @contextmanager
+    def shut(self) -> Iterator[threading.Event]:
+        """Gives what says that a document waits."""
+        self._waiting.clear()
+        self._open.clear()
+        try:
+            yield self._waiting
+        finally:
+            self._open.set()
+
+
 @dataclass(frozen=True)
 class Storm:
     """What was killed how often, and what a web server was sent meanwhile."""
@@ -281,30 +308,35 @@ class Storm:
 
 def storm(folder: Path, kills: int, seed: int) -> Storm:
     """Run a pipeline, kill it so many times while files come and queries change, let it end."""
-    choice = random.Random(seed)
+    choice, gate = random.Random(seed), Gate()
     with receiver() as server:
-        server.answers.extend(choice.choices([204, 503, None], [6, 1, 1], k=10_000))
-        server.pause = 0.02
+        server.hold = gate.pass_through
+        server.answers.extend(choice.choices([204, 503, None], [8, 1, 1], k=10_000))
         (folder / HOOK).write_text(server.address)
-        return Storm(_killed(folder, kills, choice, server.received), server.received)
+        return Storm(_killed(folder, kills, choice, gate), server.received)
 
 
-def _killed(folder: Path, kills: int, choice: random.Random, received: list[Received]) -> Counter[str]:
+def _killed(folder: Path, kills: int, choice: random.Random, gate: Gate) -> Counter[str]:
     changes = Changes(Place(folder), choice)
+    changes.place.register([Put("all", "SELECT id, symbol, price FROM quotes", destination=HOOK)])
     for _ in range(5):
         changes.change()
     done: Counter[str] = Counter()
     with driver(folder) as running:
         while done.total() < kills:
             running.ensure()
+            if done.total() % 3 == 0:
+                with gate.shut() as waiting:
+                    _wait_for_batch(folder, running, changes)
+                    assert waiting.wait(PATIENCE), f"no batch has a second document\n{running.log()}"
+                    running.kill(with_java=True)
+                done["between two documents"] += 1
+                continue
             _wait_for_batch(folder, running, changes)
             for _ in range(choice.randrange(1, 4)):
                 changes.feed()
                 changes.change()
-            if choice.random() < 0.5:
-                _wait_for_document(received)
-            else:
-                time.sleep(choice.random() * 1.5)
+            time.sleep(choice.random() * 1.5)
             if choice.random() < 0.5 and running.kill_worker(choice):
                 done["worker"] += 1
             else:
@@ -327,13 +359,6 @@ def _wait_for_batch(folder: Path, running: Driver, changes: Changes) -> None:
         return _pinned(folder) != before
 
     _until(begun, running)
-
-
-def _wait_for_document(received: list[Received], patience: float = 3.0) -> None:
-    """Wait until a document has come, so that a kill hits between those of a batch; it may be that none comes."""
-    before, end = len(received), time.monotonic() + patience
-    while len(received) == before and time.monotonic() < end:
-        time.sleep(0.002)
 
 
 def _pinned(folder: Path) -> int:

@@ -43,7 +43,7 @@ def settings_of(folder: Path, start: int) -> PipelineSettings:
     settings = replace(Place(folder).settings, trigger="50 milliseconds", retries=50)
     if not (folder / HOOK).exists():
         return settings
-    options = {"rows": str(2 + start % 3), "attempts": "2", "first_pause": "0.01"}
+    options = {"rows": str(5 + start % 3), "attempts": "2", "first_pause": "0.01"}
     url = (folder / HOOK).read_text()
     return with_sinks(settings, SinkSettings(name=HOOK, format="webhook", url=url, options=options))
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc
 
-from eddyline.errors import DeliveryError
+from eddyline.errors import EddylineError
 from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.pipeline.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.settings import SinkSettings, SourceSettings
@@ -57,7 +57,7 @@ def test_documents_stay_the_same(spark: SparkSession, place: Place) -> None:
         hook = SinkSettings(name="hook", format="webhook", url=f"{server.address}/hook", options=options)
         settings = replace(place.settings, sinks=(hook,))
         server.answers.extend([204, 204, *[503] * 10])
-        with read_in_blocks(spark, 10_000), pytest.raises(DeliveryError, match="answered 503"):
+        with read_in_blocks(spark, 10_000), pytest.raises(EddylineError, match="answered 503"):
             run(settings, spark)
         taken, failed = server.received[:2], server.received[2:]
         server.received.clear()
@@ -94,7 +94,7 @@ def test_rows_of_which_the_source_says_nothing_are_known_by_their_values(
         options = {"rowsPerBatch": "20", "numPartitions": str(tasks)}
         source = SourceSettings(name="ticks", format="rate-micro-batch", options=options)
         settings = replace(place.settings, sources=(source,), sinks=(sink,))
-        with pytest.raises(DeliveryError, match="not now") if tasks == 3 else nullcontext():
+        with pytest.raises(EddylineError, match="not now") if tasks == 3 else nullcontext():
             run(settings, spark)
     first, *others = attempts
     assert len(first) == len({key for key, _ in first}) == 13
