@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +17,7 @@ class Received:
     path: str
     headers: dict[str, str]
     body: bytes
+    answer: Any
 
     @property
     def document(self) -> Any:
@@ -25,9 +26,13 @@ class Received:
 
 @dataclass
 class Receiver:
-    """`answers` are given one after the other: a status, a status with headers and text, or None to hang up."""
+    """`answers` are given one after the other: a status, a status with headers and text, or None to hang up.
+
+    `hold` is called before each one.
+    """
 
     port: int = 0
+    hold: Callable[[Received], object] = bool
     received: list[Received] = field(default_factory=list)
     answers: deque[Any] = field(default_factory=deque)
 
@@ -46,8 +51,10 @@ def receiver() -> Iterator[Receiver]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            notes.received.append(Received(self.path, dict(self.headers), body))
             answer = notes.answers.popleft() if notes.answers else 204
+            received = Received(self.path, dict(self.headers), body, answer)
+            notes.received.append(received)
+            notes.hold(received)
             if answer is None:
                 self.close_connection = True
                 return

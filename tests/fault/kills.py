@@ -1,4 +1,7 @@
-"""Kills a running pipeline at random moments while its queries change, and says what must be on disk afterwards."""
+"""Kills a running pipeline at random moments while its queries change, and says what must have been delivered afterwards.
+
+Results go to a folder and to a web server, which goes by `Idempotency-Key` and sometimes fails.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +25,9 @@ import pyarrow as pa
 import eddyline as ed
 from eddyline.registry import Drop, Edit, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
+from tests.fault.pipeline_script import HOOK
 from tests.spark.pipelines import QUOTES, Place, quotes
+from tests.web_server import Received, receiver
 
 ROOT = Path(__file__).parent.parent.parent
 ROWS = 20  # a file
@@ -44,7 +50,7 @@ class Driver:
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         with (self.folder / f"driver-{self.starts}.log").open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.fault.pipeline_script", str(self.folder)],
+                [sys.executable, "-m", "tests.fault.pipeline_script", str(self.folder), str(self.starts - 1)],
                 stdout=log,
                 stderr=log,
                 env=environment,
@@ -143,7 +149,7 @@ class Changes:
         match self.choice.randrange(6) if len(self.known) > 3 else 0:
             case 0 | 1:
                 id = f"q{self.changes}"
-                edit = Put(id, self._text())
+                edit = Put(id, self._text(), destination=self.choice.choice([None, HOOK]))
                 self.known.append(id)
             case 2 | 3:
                 edit = Put(id, self._text())
@@ -193,12 +199,16 @@ class Aftermath:
         return found
 
     def all_committed(self) -> bool:
-        """Whether every batch is done."""
-        served = list(self.log.batches("quotes"))
-        return bool(served) and all(batch.committed is not None for batch in served)
+        """Whether every batch that Spark has begun is done; it begins one before we hear of it."""
+        begun = self.files()
+        done = {batch.pin.batch_id for batch in self.log.batches("quotes") if batch.committed is not None}
+        return bool(begun) and begun.keys() <= done
 
     def expected(self) -> tuple[list[tuple[Any, ...]], dict[str, int], dict[str, int]]:
-        """Every result that must be there, and the matches and deliveries of every query: by the embedded matcher."""
+        """Every result that must be there, by the embedded matcher, and the matches and deliveries of every query.
+
+        What a result is: sink, query, revision, version, batch, the tuple's identity, what was selected.
+        """
         pins = {pin.batch_id: pin.version for pin in self.log.pins("quotes")}
         results: list[tuple[Any, ...]] = []
         matches: Counter[str] = Counter()
@@ -208,7 +218,11 @@ class Aftermath:
                 version = pins[batch_id]
                 entries = {e.id: e for e in registry.entries(version) if e.state != State.DISABLED}
                 queries = ed.QuerySet.build({e.id: e.sql for e in entries.values()}, streams=[QUOTES])
-                rows = [json.loads(line) for file in sorted(files) for line in file.read_text().splitlines()]
+                rows, identities = [], []
+                for file in sorted(files):
+                    lines = file.read_text().splitlines()
+                    rows += map(json.loads, lines)
+                    identities += [f"{file.name}#{number}" for number in range(len(lines))]
                 columns = {
                     "id": pa.array([row["id"] for row in rows], pa.int64()),
                     "symbol": [row["symbol"] for row in rows],
@@ -217,36 +231,107 @@ class Aftermath:
                 }
                 for pair in queries.match(pa.table(columns)).pairs().to_pylist():
                     entry, row = entries[pair["query"]], rows[pair["row"]]
+                    identity = identities[pair["row"]]
                     matches[entry.id] += 1
                     if entry.state == State.ENABLED:
                         deliveries[entry.id] += 1
                         payload = (row["id"], row["symbol"], row["price"])
-                        results.append((entry.id, entry.revision, version, batch_id, row["id"], payload))
+                        sink = entry.destination or "results"
+                        results.append((sink, entry.id, entry.revision, version, batch_id, identity, payload))
         return sorted(results), dict(matches), dict(deliveries)
 
     def found(self) -> list[tuple[Any, ...]]:
         """Every result that a plain reader of the folder sees."""
-        results = []
-        for row in Place(self.folder).results():
-            selected = json.loads(row["payload"]) if row.get("payload") else row
-            payload = (selected["id"], selected["symbol"], selected["price"])
-            identity = json.loads(row["tuple_key"])["id"]
-            results.append(
-                (row["query_id"], row["query_revision"], row["version"], row["batch"], identity, payload)
-            )
-        return sorted(results)
+        return sorted(
+            _result("results", row, row["batch"], json.loads(row["payload"]) if row.get("payload") else row)
+            for row in Place(self.folder).results()
+        )
 
 
-def storm(folder: Path, kills: int, seed: int) -> Counter[str]:
-    """Run a pipeline, kill it so many times while files come and queries change, let it end; what was killed how often."""
-    choice = random.Random(seed)
+def taken(received: list[Received]) -> list[tuple[Any, ...]]:
+    """Every result that a web server has which leaves out documents with a key that it knows.
+
+    What it was sent before it said 204, or hung up, it has taken. A key must never come with another document.
+    """
+    bodies: dict[str, bytes] = {}
+    known: dict[str, Any] = {}
+    for one in received:
+        key = one.headers["Idempotency-Key"]
+        assert bodies.setdefault(key, one.body) == one.body, f"two documents have the key {key}"
+        if one.answer in (204, None):
+            known.setdefault(key, one.document)
+    return sorted(
+        _result(HOOK, result, result["batch_id"], result["payload"])
+        for document in known.values()
+        for result in document["results"]
+    )
+
+
+def _result(sink: str, row: dict[str, Any], batch: int, selected: dict[str, Any]) -> tuple[Any, ...]:
+    payload = (selected["id"], selected["symbol"], selected["price"])
+    identity = row["tuple_key"].rpartition("/")[2]
+    return (sink, row["query_id"], row["query_revision"], row["version"], batch, identity, payload)
+
+
+class Gate:
+    """Lets documents through; while it is shut, none but the first of a batch, so that a kill can hit between two."""
+
+    def __init__(self) -> None:
+        self._waiting = threading.Event()
+        self._open = threading.Event()
+        self._open.set()
+
+    def pass_through(self, one: Received) -> None:
+        """Wait, in the thread of the web server, if the gate is shut."""
+        if one.document["chunk"] and not self._open.is_set():
+            self._waiting.set()
+            self._open.wait(PATIENCE)
+
+    @contextmanager
+    def shut(self) -> Iterator[threading.Event]:
+        """Gives what says that a document waits."""
+        self._waiting.clear()
+        self._open.clear()
+        try:
+            yield self._waiting
+        finally:
+            self._open.set()
+
+
+@dataclass(frozen=True)
+class Storm:
+    """What was killed how often, and what a web server was sent meanwhile."""
+
+    kills: Counter[str]
+    received: list[Received]
+
+
+def storm(folder: Path, kills: int, seed: int) -> Storm:
+    """Run a pipeline, kill it so many times while files come and queries change, let it end."""
+    choice, gate = random.Random(seed), Gate()
+    with receiver() as server:
+        server.hold = gate.pass_through
+        server.answers.extend(choice.choices([204, 503, None], [8, 1, 1], k=10_000))
+        (folder / HOOK).write_text(server.address)
+        return Storm(_killed(folder, kills, choice, gate), server.received)
+
+
+def _killed(folder: Path, kills: int, choice: random.Random, gate: Gate) -> Counter[str]:
     changes = Changes(Place(folder), choice)
+    changes.place.register([Put("all", "SELECT id, symbol, price FROM quotes", destination=HOOK)])
     for _ in range(5):
         changes.change()
     done: Counter[str] = Counter()
     with driver(folder) as running:
         while done.total() < kills:
             running.ensure()
+            if done.total() % 3 == 0:
+                with gate.shut() as waiting:
+                    _wait_for_batch(folder, running, changes)
+                    assert waiting.wait(PATIENCE), f"no batch has a second document\n{running.log()}"
+                    running.kill(with_java=True)
+                done["between two documents"] += 1
+                continue
             _wait_for_batch(folder, running, changes)
             for _ in range(choice.randrange(1, 4)):
                 changes.feed()

@@ -73,4 +73,4 @@ def test_fifty_changes(tmp_path: Path) -> None:
     assert late <= early + GROWTH, f"{early / 1e6:.0f} MB and then {late / 1e6:.0f} MB"
     aftermath = Aftermath(tmp_path)
     expected, _, _ = aftermath.expected()
-    assert [row[:5] for row in aftermath.found()] == [row[:5] for row in expected]
+    assert [row[:6] for row in aftermath.found()] == [row[:6] for row in expected]

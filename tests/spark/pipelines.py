@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,6 +148,19 @@ def run(settings: PipelineSettings, spark: SparkSession) -> RunningPipeline:
     finally:
         running.stop(now=True)
     return running
+
+
+@contextmanager
+def read_in_blocks(spark: SparkSession, size: int) -> Iterator[None]:
+    """Have Spark cut files into blocks of so many bytes, as it does with large files and many cores."""
+    name = "spark.sql.files.maxPartitionBytes"
+    before = spark.conf.get(name)
+    assert before is not None
+    spark.conf.set(name, str(size))
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before)
 
 
 def log_of(settings: PipelineSettings) -> VersionLog:

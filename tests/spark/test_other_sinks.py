@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from eddyline.errors import DeliveryError
 from eddyline.runtime.spark.pipeline.secrets import Secret
+from eddyline.runtime.spark.pipeline.values import PipelineIdentity
 from eddyline.runtime.spark.sinks import RowsRefusedError, make_sink
 from eddyline.runtime.spark.sinks.console import ConsoleSink
 from tests.spark.sink_rows import US, batch_of, rows_of, settings_of
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
 def server() -> Iterator[Receiver]:
     with receiver() as running:
         yield running
+
+
+@pytest.fixture
+def us(tmp_path: Path) -> PipelineIdentity:
+    return replace(US, checkpoint=str(tmp_path / "state"))
 
 
 def test_callback(spark: SparkSession) -> None:
@@ -60,16 +67,19 @@ def test_console(spark: SparkSession) -> None:
     ]
 
 
-def test_webhook(spark: SparkSession, server: Receiver) -> None:
+def test_webhook(spark: SparkSession, server: Receiver, us: PipelineIdentity) -> None:
     options = {"rows": "2", "header.X-Key": Secret("hunter2")}
     sink = make_sink(settings_of("webhook", url=f"{server.address}/hook", options=options), folder=Path())
-    sink.open(US)
+    sink.open(us)
     rows = rows_of(spark, ["b", "a", "c"], tuple_key=["2", "1", "3"], payload=['{"n":1.5}', None, "{}"])
     for _ in range(2):
         assert sink.deliver(rows, batch_of(7)) == 3  # a second time nothing is sent
-        rows = rows.orderBy("query_id", ascending=False)
-    again = make_sink(settings_of("webhook", url=f"{server.address}/hook", options=options), folder=Path())
-    assert again.deliver(rows, batch_of(7)) == 3  # another process knows nothing, and cuts the same documents
+    # another process knows nothing of what was answered, and sends what was written down, whatever it would make of it
+    other = rows_of(spark, ["b", "a", "c"], tuple_key=["x", "y", "z"])
+    settings = settings_of("webhook", url=f"{server.address}/hook", options={**options, "rows": "3"})
+    again = make_sink(settings, folder=Path())
+    again.open(us)
+    assert again.deliver(other, batch_of(7)) == 3
     first, second, *repeated = server.received
     assert [(one.body, one.headers["Idempotency-Key"]) for one in repeated] == [
         (first.body, "id-1/out/quotes/7/0"),
@@ -96,11 +106,16 @@ def test_webhook(spark: SparkSession, server: Receiver) -> None:
         "payload": {"n": 1.5},
     }
     assert [one["query_id"] for one in second.document["results"]] == ["c"]
+    assert again.deliver(other, batch_of(8)) == 3
+    kept = [str(path.relative_to(us.checkpoint)) for path in Path(us.checkpoint).rglob("*.*")]
+    assert kept == ["documents/out/quotes/8.jsonl"]
 
 
-def test_a_webhook_goes_where_queries_say_if_it_may(spark: SparkSession, server: Receiver) -> None:
+def test_a_webhook_goes_where_queries_say_if_it_may(
+    spark: SparkSession, server: Receiver, us: PipelineIdentity
+) -> None:
     sink = make_sink(settings_of("webhook", allow=(f"{server.address}/hooks",)), folder=Path())
-    sink.open(US)
+    sink.open(us)
     ids = ["a", "b", "c", "d"]
     to = [f"{server.address}/hooks/1", f"{server.address}/hooks/2", f"{server.address}/admin", "out"]
     with pytest.raises(RowsRefusedError) as refusal:
@@ -117,12 +132,12 @@ def test_a_webhook_goes_where_queries_say_if_it_may(spark: SparkSession, server:
 
 
 def test_what_a_receiver_refuses_and_what_it_refuses_for_a_while(
-    spark: SparkSession, server: Receiver
+    spark: SparkSession, server: Receiver, us: PipelineIdentity
 ) -> None:
     url = Secret(f"{server.address}/hook?key=hunter2")
     options = {"rows": "1", "attempts": "2", "first_pause": "0.001"}
     sink = make_sink(settings_of("webhook", url=url, options=options), folder=Path())
-    sink.open(US)
+    sink.open(us)
     rows = rows_of(spark, ["a", "b"])
     server.answers.extend([503, 204, (422, {}, b"no hunter2 here")])
     with pytest.raises(RowsRefusedError) as refusal:

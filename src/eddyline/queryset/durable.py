@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
-def write_new(path: Path, content: bytes) -> None:
+def write_new(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file that nobody knows of yet; whoever names it flushes its folder first."""
     with path.open("wb") as file:
-        file.write(content)
+        file.writelines([content] if isinstance(content, bytes) else content)
         file.flush()
         os.fsync(file.fileno())
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file, or write over it, so that there is at every moment the old one or the new one."""
     draft = path.with_name(path.name + ".draft")
-    write_new(draft, content)
+    try:
+        write_new(draft, content)
+    except BaseException:
+        draft.unlink(missing_ok=True)  # on a full disk every byte counts
+        raise
     draft.replace(path)
     flush_folder(path.parent)
 

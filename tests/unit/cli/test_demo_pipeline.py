@@ -117,7 +117,7 @@ def ran(tmp_path: Path) -> Plan:
                 {
                     "query_id": id,
                     "version": version,
-                    "tuple_key": f"file:{plan.incoming}/{NAME.format(number)}#0:{row}",
+                    "tuple_key": f"file:{plan.incoming}/{NAME.format(number)}#{row}",
                 }
                 for row, ids in enumerate(lists)
                 for id in ids

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial, reduce
@@ -22,8 +22,9 @@ from eddyline.registry.values import Entry, Version
 from eddyline.runtime.spark.catch_up.boundary import Boundary, InForce, find_boundary
 from eddyline.runtime.spark.functions import find_culprits, pin_text, spark_resolver
 from eddyline.runtime.spark.pipeline.facts import Facts
+from eddyline.runtime.spark.pipeline.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.inputs import FILES, check_source, files_of, offsets_of
-from eddyline.runtime.spark.pipeline.matching import results_of
+from eddyline.runtime.spark.pipeline.matching import results_of, summary_of
 from eddyline.runtime.spark.pipeline.results import SCHEMA
 from eddyline.runtime.spark.pipeline.settings import PipelineSettings
 from eddyline.runtime.spark.pipeline.sources import Source
@@ -51,7 +52,7 @@ class Late:
 
 @dataclass(frozen=True)
 class CatchUp:
-    """The results of a query over what it missed; nothing runs before they are written."""
+    """The results of a query over what it missed, computed at the latest when they are written."""
 
     results: DataFrame
     boundaries: tuple[Boundary, ...]
@@ -89,10 +90,10 @@ def catch_up(late: Late, id: str, *, timeout: float = 60.0) -> Iterator[CatchUp]
     names = [source.settings.name for source in late.sources]
     settle = partial(_settle, late, in_force)
     boundaries = find_boundary(late.state, in_force, names, settle=settle, timeout=timeout)
-    with tempfile.TemporaryDirectory(prefix="eddyline-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="eddyline-") as scratch, ExitStack() as kept:
         facts = _facts(late, in_force, Path(scratch))
         frames = [
-            _results(late, facts, source, rows, in_force)
+            _results(late, facts, source, rows, in_force, kept)
             for source, boundary in zip(late.sources, boundaries, strict=True)
             for rows in _inputs(source, late, boundary)
         ]
@@ -110,11 +111,18 @@ def _settle(late: Late, in_force: InForce) -> None:
         raise EddylineError(f"the newest version cannot be compiled: {versions.trouble}")
 
 
-def _results(late: Late, facts: Facts, source: Source, rows: DataFrame, in_force: InForce) -> DataFrame:
+def _results(
+    late: Late, facts: Facts, source: Source, rows: DataFrame, in_force: InForce, kept: ExitStack
+) -> DataFrame:
     now = datetime.now(UTC)
     batch = Batch(late.state.id, late.settings.name, source.settings.name, 0, in_force.since, now)
     nulled = _failing(late.settings, facts, source, rows)
-    return results_of(late.settings, facts, source, rows, batch, nulled)
+    results = results_of(late.settings, facts, source, rows, batch, nulled)
+    if source.identity.kind != "counted row":
+        return results
+    results = results.persist()  # rows can be numbered when all are counted
+    kept.callback(results.unpersist)
+    return with_complete_keys(results, source.identity.kind, summary_of(results).blocks)
 
 
 def _failing(settings: PipelineSettings, facts: Facts, source: Source, rows: DataFrame) -> set[str]:

@@ -27,6 +27,7 @@ from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.feedback.source import BatchTold
 from eddyline.runtime.spark.pipeline.dead_letters import file_letter, refused_letter
 from eddyline.runtime.spark.pipeline.facts import Facts
+from eddyline.runtime.spark.pipeline.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.inputs import shown
 from eddyline.runtime.spark.pipeline.matching import matched
 from eddyline.runtime.spark.pipeline.quarantine import failures, quarantine
@@ -91,8 +92,9 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
         with stages.stage("deliver"):
             if summary.sinks:
                 settle(shop, source, pin)
-            delivered = _deliver(shop, facts, results, summary, batch)
-            _bury(shop, results, summary, delivered, batch, pin)
+            identified = with_complete_keys(results, source.identity.kind, summary.blocks)
+            delivered = _deliver(shop, facts, identified, summary, batch)
+            _bury(shop, identified, summary, delivered, batch, pin)
     finally:
         results.unpersist()
     with stages.stage("commit"):

@@ -54,7 +54,7 @@ def matched(shop: Workshop, facts: Facts, source: Source, df: DataFrame, batch: 
         rows = rows_of(shop, source, df, pin)
         results = results_of(shop.settings, facts, source, rows, batch, nulled, directions).persist()
         try:
-            return Matched(results, _summary(results), culprits, pin)
+            return Matched(results, summary_of(results), culprits, pin)
         except Exception as error:
             results.unpersist()
             before, pin = pin, without_broken(shop, source, df.sparkSession, pin, error)
@@ -81,8 +81,11 @@ def results_of(
     """The results of a batch as they would be computed: what its queries need goes to Python, in one pass."""
     calls = facts.externals(source.stream.name)
     rows = with_externals(df, calls, nulled=nulled, allowed=settings.functions)
-    columns = columns_sent(facts, source)
-    columns += [external_name(place) for place in range(len(calls))]
+    sent = columns_sent(facts, source)
+    columns = [*sent, *(external_name(place) for place in range(len(calls)))]
+    identity = source.identity
+    if identity.kind == "content":
+        identity = replace(identity, columns=tuple(sent))
     work = Work(
         shipment=facts.shipment,
         stream=source.stream.name,
@@ -90,7 +93,7 @@ def results_of(
         source=batch.source,
         batch_id=batch.batch_id,
         version=batch.version,
-        identity=source.identity,
+        identity=identity,
         event_time=source.stream.event_time,
         router=facts.router,
         keeps_corrupt=source.keeps_corrupt,
@@ -98,8 +101,8 @@ def results_of(
         externals=calls,
         directions=directions,
     )
-    sent = rows.select(*[quoted(name) for name in columns]).toDF(*[f"_{n}" for n in range(len(columns))])
-    return sent.mapInArrow(carried_rows(partial(result_rows, work)), SCHEMA)
+    renamed = rows.select(*[quoted(name) for name in columns]).toDF(*[f"_{n}" for n in range(len(columns))])
+    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), SCHEMA)
 
 
 def columns_sent(facts: Facts, source: Source) -> list[str]:
@@ -110,6 +113,6 @@ def columns_sent(facts: Facts, source: Source) -> list[str]:
     return [name for name in source.columns if name in needed]
 
 
-def _summary(results: DataFrame) -> Summary:
+def summary_of(results: DataFrame) -> Summary:
     """The counts of all tasks; to have them all results are made, and kept."""
     return total(row[0] for row in results.where("sink IS NULL").select("payload").collect())

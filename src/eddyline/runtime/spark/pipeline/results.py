@@ -43,9 +43,9 @@ MOST_PAIRS: Final = 50_000  # pairs whose rows are made at once
 SCHEMA: Final = (
     "destination string, query_id string, query_revision int, query_number bigint, version bigint, source string, "
     "batch_id bigint, tuple_key string, event_time timestamp, payload string, projection int, sink string, "
-    "reason string"
+    "reason string, block_start bigint, block_row bigint"
 )
-OWN: Final = ("sink", "reason")  # columns that sinks do not get
+OWN: Final = ("sink", "reason", "block_start", "block_row")  # columns that sinks do not get
 
 _ARROW: Final = pa.schema(
     [
@@ -62,6 +62,8 @@ _ARROW: Final = pa.schema(
         ("projection", pa.int32()),
         ("sink", pa.string()),
         ("reason", pa.string()),
+        ("block_start", pa.int64()),
+        ("block_row", pa.int64()),
     ]
 )
 
@@ -130,7 +132,7 @@ class _Task:
         self._reasons = pa.array([route.reason for route in routes], pa.string())
         names = [to or route.sink for to, route in zip(self._table.destinations, routes, strict=True)]
         self._destination_texts = pa.array(names, pa.string())
-        self._keys = Keys(work.identity, work.source, work.batch_id, partition)
+        self._keys = Keys(work.identity, work.source, work.batch_id)
         self._failed = dict.fromkeys(self._table.fallible_in(work.stream, self._queries).expressions, 0)
         self._summary = Summary()
 
@@ -162,6 +164,7 @@ class _Task:
     def summary_row(self) -> pa.RecordBatch:
         """The counts of the task, as the only row without a sink."""
         self._summary.failed += Counter(dict(enumerate(self._failed.values())))  # zeros are left out
+        self._summary.blocks = self._keys.blocks
         self._summary.segments = self._feedback.tallies()
         self._summary.working = thread_time() - self._started
         return _batch(1, payload=pa.array([self._summary.text()]))
@@ -182,7 +185,7 @@ class _Task:
         self._summary.reasons[UNREADABLE] += len(rows)
         return self._rows(
             len(rows),
-            tuple_key=origin.keys(rows),
+            **origin.identifying(rows),
             payload=batch.column(CORRUPT).take(pa.array(rows)),
             sink=pa.array([DEAD] * len(rows)),
             reason=pa.array([UNREADABLE] * len(rows)),
@@ -199,13 +202,14 @@ class _Task:
             payload = pa.nulls(len(row), pa.string())
             failure = f"what the query selects cannot be computed: {type(error).__name__}: {error}"
         sink, reason = self._routed(number, failure)
+        identifying = batch.origin.identifying(batch.place[distinct])
         return self._rows(
             len(row),
             destination=self._destination_texts.take(pa.array(self._table.destination[number])),
             query_id=self._table.ids.take(pa.array(number)),
             query_revision=pa.array(self._table.revision[number], pa.int32()),
             query_number=pa.array(self._table.number[number], pa.int64()),
-            tuple_key=batch.origin.keys(batch.place[distinct]).take(back),
+            **{name: column.take(back) for name, column in identifying.items()},
             event_time=self._event_times(batch.rows, distinct).take(back),
             payload=payload,
             projection=pa.array(self._table.projection[number], pa.int32()),

@@ -43,7 +43,7 @@ CSV_DEFAULTS: Final = {
 _IDENTITIES: Final[Mapping[str, Kind]] = {
     "kafka": "kafka",
     "parquet": "row index",
-    **dict.fromkeys(("json", "csv", "xml", "text", "orc", "avro"), "block"),
+    **dict.fromkeys(("json", "csv", "xml", "text", "orc", "avro"), "counted row"),
 }
 
 
@@ -59,7 +59,7 @@ class Source:
         """How its tuples are told apart."""
         if self.settings.key:
             return Identity("key", _spelled(self.settings, self.stream))
-        kind = _IDENTITIES.get(self.settings.format, "position")
+        kind = _IDENTITIES.get(self.settings.format, "content")
         return Identity(
             kind, tuple(PREFIX + name for name in METADATA.get(kind, KAFKA if kind == "kafka" else ()))
         )
@@ -221,8 +221,8 @@ class Source:
         fields = [F.col(f"{PREFIX}parsed.{quoted(name)}").alias(name) for name in self._declared().names]
         corrupt = F.coalesce(F.col(f"{PREFIX}parsed.{CORRUPT}"), unreadable).alias(CORRUPT)
         kept = [F.col(quoted(name)).alias(PREFIX + name) for name in KAFKA if self.settings.format == "kafka"]
-        if self.identity.kind == "block":
-            kept = [_metadata(name) for name in METADATA["block"]]
+        if self.identity.kind == "counted row":
+            kept = _metadata("counted row")
         return rows.select(*fields, corrupt, *kept)
 
     def _selected(self, df: DataFrame) -> DataFrame:
@@ -242,13 +242,14 @@ class Source:
             return []
         if all(name in df.columns for name in identity.columns):
             return [F.col(name) for name in identity.columns]
-        return [_metadata(name) for name in METADATA[identity.kind]]
+        return _metadata(identity.kind)
 
 
-def _metadata(name: str) -> Column:
+def _metadata(kind: Kind) -> list[Column]:
+    """The columns of an identity that come from Spark's column `_metadata`."""
     from pyspark.sql import functions as F
 
-    return F.col(f"_metadata.{name}").alias(PREFIX + name)
+    return [F.expr(value).alias(PREFIX + name) for name, value in METADATA[kind].items()]
 
 
 def _with_corrupt(schema: StructType) -> StructType:

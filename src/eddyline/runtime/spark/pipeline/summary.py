@@ -33,6 +33,7 @@ class Summary:
     )  # rows, by place of the expression that failed in a condition
     sinks: Counter[str] = field(default_factory=Counter)  # result rows
     reasons: Counter[str] = field(default_factory=Counter)  # of dead letters
+    blocks: Counter[str] = field(default_factory=Counter)  # rows of files that several tasks read, see `Keys`
     working: float = 0.0  # seconds of workers' processors
     segments: dict[str, SegmentTally] = field(default_factory=dict)  # what is told of their tuples, by name
 
@@ -63,7 +64,7 @@ class Summary:
 
 _PLAIN = ("rows", "unreadable", "matched_rows", "working")
 _BY_NUMBER = ("matches", "delivered", "undelivered", "failures", "failed")
-_BY_NAME = ("sinks", "reasons")
+_BY_NAME = ("sinks", "reasons", "blocks")
 
 
 def total(texts: Iterable[str]) -> Summary:

@@ -82,6 +82,9 @@ def folder_of_query() -> Column:
     return f.when(f.length(plain) > 2 * SHORT, short).otherwise(plain)
 
 
+_PAYLOAD: Final = ',"payload":'
+
+
 def as_json() -> Column:
     """A whole result as the text of one JSON object, the payload in it as an object too."""
     from pyspark.sql import functions as f
@@ -89,4 +92,14 @@ def as_json() -> Column:
     options = {"ignoreNullFields": "false", "timestampFormat": TIMESTAMPS, "timeZone": "UTC"}
     lead = f.to_json(f.struct(*OURS), options)  # ends with a quoted time or null, so with one brace
     payload = f.coalesce(f.col("payload"), f.lit("null"))
-    return f.concat(f.rtrim(lead, f.lit("}")), f.lit(',"payload":'), payload, f.lit("}"))
+    return f.concat(f.rtrim(lead, f.lit("}")), f.lit(_PAYLOAD), payload, f.lit("}"))
+
+
+def payload_in(text: str) -> str | None:
+    r"""The payload in what `as_json` gave, letter by letter; in the values in front of it quotes are escaped.
+
+    >>> payload_in(r'{"query_id":",\"payload\":","payload":{"price":1.50}}')
+    '{"price":1.50}'
+    """
+    payload = text.partition(_PAYLOAD)[2].removesuffix("}")
+    return None if payload == "null" else payload

@@ -3,15 +3,14 @@
     {"pipeline": ..., "sink": ..., "source": ..., "batch": 7, "version": 3, "chunk": 0,
      "results": [{"query_id": ..., "query_revision": ..., ..., "payload": {...}}, ...]}
 
-The rows of a batch are put in order, so that a batch that comes again is cut into the same documents; each has the
-header `Idempotency-Key: <pipeline>/<sink>/<source>/<batch>/<chunk>`, by which a receiver can leave out what it has.
+Each has the header `Idempotency-Key: <pipeline>/<sink>/<source>/<batch>/<chunk>`, by which a receiver can leave out what
+it has. A batch that comes again is sent in the same documents: they are in the checkpoint before the first one is sent.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.delivery.addresses import Address, AddressError, Allowed, read_address
@@ -22,24 +21,16 @@ from eddyline.runtime.spark.pipeline.secrets import Secret, Value, revealed, scr
 from eddyline.runtime.spark.pipeline.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.base import AT_LEAST_ONCE, Lists, Refused, RowsRefusedError, delivering
-from eddyline.runtime.spark.sinks.shape import as_json
+from eddyline.runtime.spark.sinks.documents import Document, DocumentRecord, cut
+from eddyline.runtime.spark.sinks.shape import as_json, payload_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 HEADER: Final = "header."  # options of this form are headers
 NUMBERS: Final = {"timeout": 10.0, "attempts": 5.0, "rows": 500.0, "bytes": 1_000_000.0}
-KEPT: Final = ("destination", "query_id", "query_revision", "version", "tuple_key", "payload")
+REFUSED: Final = ("query_id", "query_revision", "version", "tuple_key")  # what dead letters say of a result
 ORDER: Final = ("destination", "query_number", "tuple_key", "payload")
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Rows of one destination that are sent together."""
-
-    number: int
-    destination: str | None
-    rows: tuple[Any, ...]
 
 
 class WebhookSink:
@@ -51,9 +42,10 @@ class WebhookSink:
         self.name = settings.name
         self._settings = settings
         self._given = poster  # tests bring one that does not sleep
+        self._record: DocumentRecord | None = None
         self._answered: dict[
             str, tuple[int, dict[int, str | None]]
-        ] = {}  # by source: batch, answers by chunk
+        ] = {}  # by source: batch, answers by document
 
     def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
         """Refuse addresses, prefixes, headers and options that cannot be used."""
@@ -77,6 +69,7 @@ class WebhookSink:
     def open(self, pipeline: PipelineIdentity) -> None:
         """Inspect; connections are made when there are rows."""
         self.inspect(pipeline)
+        self._record = DocumentRecord(pipeline, self.name)
 
     def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
         """Post a batch, document by document; what the receiver refuses for good is told at the end."""
@@ -85,15 +78,14 @@ class WebhookSink:
         answered = self._answers(batch)
         try:
             with delivering(self._settings, batch):
-                ordered = rows.withColumn("__eddyline_json", as_json()).orderBy(*ORDER)
-                for chunk in self._chunks(ordered.select(*KEPT, "__eddyline_json").toLocalIterator()):
-                    if chunk.number not in answered:
-                        answered[chunk.number] = self._post(poster, chunk, batch)
-                    reason = answered[chunk.number]
+                for document in self._documents(rows, batch):
+                    if document.number not in answered:
+                        answered[document.number] = self._post(poster, document, batch)
+                    reason = answered[document.number]
                     if reason is None:
-                        delivered += len(chunk.rows)
+                        delivered += len(document.results)
                     else:
-                        refused += [_refused(row, reason) for row in chunk.rows]
+                        refused += [_refused(document, text, reason) for text in document.results]
         finally:
             poster.close()
         if refused:
@@ -104,6 +96,18 @@ class WebhookSink:
             )
         return delivered
 
+    def _documents(self, rows: DataFrame, batch: Batch) -> Iterator[Document]:
+        """The documents of a batch, as they were cut when it ran first, on disk before one of them is sent."""
+        assert self._record is not None, "a sink is opened before it gets rows"
+        found = self._record.find(batch)
+        if found is None:
+            texts = rows.orderBy(*ORDER).select("destination", as_json()).toLocalIterator()
+            most, size = int(self._option("rows")), int(self._option("bytes"))
+            self._record.write(batch, cut(texts, most, size))
+            found = self._record.find(batch)
+            assert found is not None, "documents that were just written"
+        return found
+
     def _answers(self, batch: Batch) -> dict[int, str | None]:
         """What came of the documents of a batch so far: an attempt after a failure goes on where that one ended."""
         known = self._answered.get(batch.source)
@@ -111,11 +115,11 @@ class WebhookSink:
             known = self._answered[batch.source] = (batch.batch_id, {})
         return known[1]
 
-    def _post(self, poster: Poster, chunk: Chunk, batch: Batch) -> str | None:
+    def _post(self, poster: Poster, document: Document, batch: Batch) -> str | None:
         """Send a document; the reason where it will never be taken."""
-        key = f"{batch.pipeline}/{self.name}/{batch.source}/{batch.batch_id}/{chunk.number}"
+        key = f"{batch.pipeline}/{self.name}/{batch.source}/{batch.batch_id}/{document.number}"
         try:
-            poster.post(self._address(chunk.destination), document(self.name, chunk, batch), key)
+            poster.post(self._address(document.destination), body(self.name, document, batch), key)
             return None
         except (NotTakenError, AddressError) as error:
             return self._scrubbed(str(error))
@@ -160,9 +164,6 @@ class WebhookSink:
     def _option(self, name: str) -> float:
         return _number(self._settings.options, name, NUMBERS[name], self.name)
 
-    def _chunks(self, rows: Iterable[Any]) -> Iterator[Chunk]:
-        return cut(rows, int(self._option("rows")), int(self._option("bytes")))
-
     def close(self) -> None:
         """Nothing is held open between batches."""
 
@@ -178,37 +179,24 @@ def allowed_of(settings: SinkSettings) -> Allowed:
         ) from None
 
 
-def cut(rows: Iterable[Any], most: int, size: int) -> Iterator[Chunk]:
-    """Rows in pieces of one destination each, bounded in number and in bytes; the last field is a row's JSON."""
-    held: list[Any] = []
-    number = bytes_held = 0
-    for row in rows:
-        length = len(row[-1].encode())
-        if held and (row[0] != held[0][0] or len(held) >= most or bytes_held + length > size):
-            yield Chunk(number, held[0][0], tuple(held))
-            held, bytes_held, number = [], 0, number + 1
-        held.append(row)
-        bytes_held += length
-    if held:
-        yield Chunk(number, held[0][0], tuple(held))
-
-
-def document(sink: str, chunk: Chunk, batch: Batch) -> bytes:
-    """What is sent for a piece."""
+def body(sink: str, document: Document, batch: Batch) -> bytes:
+    """What is sent of a document."""
     lead = {
         "pipeline": batch.pipeline,
         "sink": sink,
         "source": batch.source,
         "batch": batch.batch_id,
         "version": batch.version,
-        "chunk": chunk.number,
+        "chunk": document.number,
     }
-    results = ",".join(row[-1] for row in chunk.rows)
-    return f'{json.dumps(lead)[:-1]}, "results": [{results}]}}'.encode()
+    return f'{json.dumps(lead)[:-1]}, "results": [{",".join(document.results)}]}}'.encode()
 
 
-def _refused(row: Any, reason: str) -> Refused:
-    return Refused(reason=reason, **{name: row[name] for name in KEPT})
+def _refused(document: Document, text: str, reason: str) -> Refused:
+    result: dict[str, Any] = json.loads(text)
+    kept = {name: result[name] for name in REFUSED}
+    payload = payload_in(text)
+    return Refused(destination=document.destination, payload=payload, reason=reason, **kept)
 
 
 def _number(options: Mapping[str, Value], name: str, otherwise: float, sink: str) -> float:

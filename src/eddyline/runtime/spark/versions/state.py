@@ -6,6 +6,7 @@ state/
     spark/<source>/     Spark's own checkpoint
     batches/<source>/   which version serves which batch (`VersionLog`)
     sets/               compiled versions (`Versions`)
+    documents/<sink>/   documents of webhooks that are being sent (`DocumentRecord`)
     metrics.jsonl
 """
 
