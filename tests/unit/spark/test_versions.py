@@ -176,22 +176,26 @@ def test_an_empty_registry(tmp_path: Path) -> None:
 def test_a_registry_that_fails_for_a_while(
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    versions = Versions(registry, tmp_path / "sets")
+    """It is left alone for a pause, however often batches ask meanwhile, and then it is asked."""
+    now = 0.0
+    versions = Versions(registry, tmp_path / "sets", clock=lambda: now)
     versions.current()
     registry.change([Put("new", text(1))], author="ann")
-    monkeypatch.setattr(module, "AGAIN", 0.0)
-    plain = Registry.diff
+    plain, asked = Registry.diff, 0
 
     def unreachable(*_: object) -> None:
+        nonlocal asked
+        asked += 1
         raise RegistryError("the registry cannot be reached")
 
     monkeypatch.setattr(Registry, "diff", unreachable)
-    assert versions.current() == 2 and versions.trouble == "the registry cannot be reached"
-    monkeypatch.setattr(module, "AGAIN", 60.0)
-    assert versions.current() == 2
+    for _ in range(9):
+        assert versions.current() == 2 and versions.trouble == "the registry cannot be reached"
+        now += module.AGAIN / 4
+    assert asked == 3, "at 0, 2 and 4 seconds"
     monkeypatch.setattr(Registry, "diff", plain)
     assert versions.current() == 2, "it is not asked again at once"
-    versions._again = 0.0
+    now += module.AGAIN
     assert versions.current() == 3 and versions.trouble is None
     monkeypatch.setattr(Registry, "version", property(unreachable))
     again = Versions(registry, tmp_path / "sets")
