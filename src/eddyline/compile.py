@@ -20,7 +20,7 @@ from eddyline.model.expression import (
     walk,
 )
 from eddyline.model.predicate import conditions_of
-from eddyline.model.query import BoundQuery, NormalQuery, Query
+from eddyline.model.query import BoundQuery, NormalQuery, Query, is_text
 from eddyline.model.verdict import Verdict
 from eddyline.normalize import Plan, plan
 from eddyline.sql.bind import bind, bind_text
@@ -71,6 +71,8 @@ class Compiler:
 
     def compile(self, query: Query) -> NormalQuery:
         """A query in normal form, or a `QueryError`."""
+        if not is_text(query.id):
+            raise QueryError(f"the id of a query is text, not {query.id!r}")
         found = split(query.sql)
         if found is None or not found.values:
             return self._compile_alone(query)

@@ -107,22 +107,33 @@ def test_a_master_that_is_not_there(place: Place) -> None:
 
 
 def test_a_worker_on_this_host(place: Place, tmp_path: Path) -> None:
-    with cluster.master(tmp_path) as address, cluster.worker(tmp_path, address):
-        with running(place, address) as command:
-            command.says(r"6 rows +2 matched")
+    with (
+        cluster.master(tmp_path) as address,
+        cluster.worker(tmp_path, address),
+        running(place, address) as command,
+    ):
+        command.says(r"6 rows +2 matched")
 
 
 def test_a_worker_on_another_host(place: Place, tmp_path: Path) -> None:
-    with cluster.two_hosts() as (here, there), cluster.master(tmp_path, here) as address:
-        with cluster.worker(tmp_path, address, there), running(place, address) as command:
-            command.says(r"6 rows +2 matched")
+    with (
+        cluster.two_hosts() as (here, there),
+        cluster.master(tmp_path, here) as address,
+        cluster.worker(tmp_path, address, there),
+        running(place, address) as command,
+    ):
+        command.says(r"6 rows +2 matched")
 
 
 def test_a_driver_that_workers_cannot_reach(place: Place, tmp_path: Path) -> None:
     """As where `spark.driver.host` names an address that means something else on the workers."""
     unreachable = '"spark.driver.host" = "127.0.0.1"'
-    with cluster.two_hosts() as (here, there), cluster.master(tmp_path, here) as address:
-        with cluster.worker(tmp_path, address, there), running(place, address, more=unreachable) as command:
-            assert waited(command.says(rf"no executor has come from {address} within (\d+) s")) < 15
-            command.says(r"Executor \S+ removed: Command exited with code 1")
-            assert "can reach this process at 127.0.0.1 (spark.driver.host)" in command.said
+    with (
+        cluster.two_hosts() as (here, there),
+        cluster.master(tmp_path, here) as address,
+        cluster.worker(tmp_path, address, there),
+        running(place, address, more=unreachable) as command,
+    ):
+        assert waited(command.says(rf"no executor has come from {address} within (\d+) s")) < 15
+        command.says(r"Executor \S+ removed: Command exited with code 1")
+        assert "can reach this process at 127.0.0.1 (spark.driver.host)" in command.said

@@ -16,6 +16,18 @@ class Query:
     sql: str
 
 
+def is_text(id: object) -> bool:
+    """Whether an id can stand in a column of results, where one that cannot would take its neighbours along.
+
+    >>> is_text("cheap"), is_text(7), is_text("half a character: \\ud83d")
+    (True, False, False)
+    """
+    try:
+        return isinstance(id, str) and (id.isascii() or id.encode() is not None)
+    except UnicodeEncodeError:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """One item of a SELECT list: the name that results carry, and the expression that gives it."""
