@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from eddyline.cli import backtest, cost, demo, doctor, match, pipeline, query, query_budget, run, why
-from eddyline.cli.output import BUGS, Exit, complain, print_json, quiet_stdout
+from eddyline.cli.output import BUGS, Exit, complain, print_json, quiet_stdout, shown
 from eddyline.errors import EddylineError, NameRefusedError
 
 LONGEST_SHOWN: Final = 100  # characters of an argument
@@ -33,6 +33,9 @@ class Root(TyperGroup):
                 print_json({"error": error.message, "hint": error.hint})
             # what stands in files is told as a finding: a text that is refused here was an argument
             raise typer.Exit(Exit.USAGE if isinstance(error, NameRefusedError) else Exit.FAILURE) from None
+        except typer.BadParameter as error:  # its message may name what stands in files
+            error.message = shown(error.message)
+            raise
         except BrokenPipeError:
             quiet_stdout()
             raise typer.Exit(Exit.BROKEN_PIPE) from None
