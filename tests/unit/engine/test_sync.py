@@ -159,3 +159,21 @@ def test_a_column_without_a_type_in_spark_is_delivered_as_it_is_now(registry: Re
     engine.sync()
     batch = pa.record_batch({"at": pa.array([1_500_000], pa.time64("us"))})
     assert engine.push("clock", batch).of("a").schema == seconds.schema
+
+
+def test_a_registry_that_was_replaced_under_the_engine(tmp_path: Path) -> None:
+    """By an unrelated one, with a higher version: nothing of it is taken over, and nothing is written into it."""
+    path = tmp_path / "followed.db"
+    with Registry.open(path) as registry:
+        registry.change([Put("a", "SELECT symbol FROM quotes")], streams=[QUOTES])
+        engine = Engine(registry=registry)
+        with Registry.open(tmp_path / "other.db") as other:
+            for id in ("x", "y", "z"):
+                other.change([Put(id, "SELECT symbol FROM quotes")], streams=[QUOTES])
+        (tmp_path / "other.db").replace(path)
+        for use in (engine.sync, lambda: engine.add("b", "SELECT price FROM quotes"), engine.save_counters):
+            with pytest.raises(RegistryError, match="was replaced by another one"):
+                use()
+        assert list(engine.queries()) == ["a"] and engine.push("quotes", BATCH).of("a").num_rows == 3
+    with Registry.open(path) as found:
+        assert [entry.id for entry in found.entries()] == ["x", "y", "z"]

@@ -248,6 +248,17 @@ def test_a_registry_that_went_back(registry: Registry, tmp_path: Path) -> None:
         assert versions.current() == 3 and "served version 3 already" in (versions.trouble or "")
 
 
+def test_a_registry_that_was_replaced(registry: Registry, tmp_path: Path) -> None:
+    """The last version of the old one stays in force, also where the new one is at a higher version."""
+    versions = Versions(registry, tmp_path / "sets")
+    assert versions.current() == 2
+    with filled(tmp_path / "other.db", 3) as other:
+        for number in range(5):
+            other.change([Put(f"other{number}", text(1))], author="bob")
+    (tmp_path / "other.db").replace(tmp_path / "registry.db")
+    assert versions.current() == 2 and "was replaced by another one" in (versions.trouble or "")
+
+
 def test_damaged_versions_are_made_again(registry: Registry, tmp_path: Path) -> None:
     root = tmp_path / "sets"
     versions = Versions(registry, root)
