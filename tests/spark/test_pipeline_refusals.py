@@ -84,6 +84,8 @@ def test_a_checkpoint_belongs_to_one_registry(place: Place, refused: Callable[..
         registry.change([Put("z", "SELECT id FROM quotes")], streams=[QUOTES])
         registry.change([Put("y", "SELECT id FROM quotes")])
     for start in (refused, lambda settings: Pipeline(settings).plan()):
-        with pytest.raises(RegistryError, match=r"belongs to another registry|not the one that this pipeline"):
+        with pytest.raises(
+            RegistryError, match=r"belongs to another registry|not the one that this pipeline"
+        ):
             start(other)
     refused(place.settings)
