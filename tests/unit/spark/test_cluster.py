@@ -54,7 +54,7 @@ def test_spark_says_why(events: Path, caplog: pytest.LogCaptureFixture) -> None:
         file.write(GONE.format(0) + "WARN Initial job has not accepted any resources\n")
     assert 'Spark says: "Executor app-1/0 removed: Command exited with code 1"' in warned(caplog, 2)[1]
     with events.open("a") as file:
-        file.write(GONE.format(1))
+        file.write(GONE.format(1).replace(" code", "\x1bcode"))
     time.sleep(0.2)
     assert len(caplog.messages) == 2, "another executor with the same end is nothing new"
     caplog.set_level(logging.INFO)
@@ -63,7 +63,10 @@ def test_spark_says_why(events: Path, caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("sign", ["task", "log", "failure"])
-def test_nothing_is_said_where_one_comes(sign: str, events: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_said_where_one_comes(
+    sign: str, events: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 30.0)
     session: Any = Session()
     if sign == "failure":
         session = SimpleNamespace()  # what is asked of it raises, as in a session that was stopped
@@ -74,8 +77,8 @@ def test_nothing_is_said_where_one_comes(sign: str, events: Path, caplog: pytest
         session.come.clear()
         events.write_text("INFO Registered executor NettyRpcEndpointRef(spark-client://Executor) with ID 0\n")
     watch.ask(session)
-    time.sleep(0.4)
-    assert caplog.messages == []
+    watch._thread.join(10)
+    assert not watch._thread.is_alive() and caplog.messages == []
 
 
 def test_what_earlier_sessions_said_does_not_count(events: Path, caplog: pytest.LogCaptureFixture) -> None:

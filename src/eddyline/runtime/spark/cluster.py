@@ -84,7 +84,8 @@ class ExecutorWatch:
         self._skipped = EVENTS.stat().st_size if EVENTS.exists() else 0  # of earlier sessions
         self._asked = threading.Event()
         self._over = threading.Event()
-        threading.Thread(target=self._look, name="eddyline-executors", daemon=True).start()
+        self._thread = threading.Thread(target=self._look, name="eddyline-executors", daemon=True)
+        self._thread.start()
 
     def ask(self, spark: SparkSession) -> None:
         """Have the session compute something, which it can as soon as an executor has come; does not wait."""
@@ -102,7 +103,7 @@ class ExecutorWatch:
         for telling in _TELLING:
             found = [line for line in lines if telling.search(line)]
             if found:
-                return found[-1].partition(" ")[2]
+                return "".join(c if c.isprintable() else " " for c in found[-1].partition(" ")[2])
         return ""
 
     def _has_come(self) -> bool:
@@ -118,7 +119,9 @@ class ExecutorWatch:
         while not (self._over.is_set() or self._asked.wait(LOOK) or self._lines()):
             pass  # Java is starting, which may take a while and is nobody's fault
         begin, told = time.monotonic(), None
-        while not self._over.wait(PATIENCE if told is None else LOOK) and not self._has_come():
+        while not (self._over.wait(LOOK) or self._has_come()):
+            if time.monotonic() < begin + PATIENCE:
+                continue
             reason = self.reason
             kind = re.sub(r"\d+", "", reason)  # the same of another executor is nothing new
             if kind != told:

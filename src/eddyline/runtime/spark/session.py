@@ -35,7 +35,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.defaultJavaOptions": (
-        f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()} -Deddyline.executors={cluster.EVENTS} "
+        f'-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()} "-Deddyline.executors={cluster.EVENTS}" '
         "-Darrow.enable_null_check_for_get=false"  # Spark asks for NULL itself before it takes a value from Python
     ),
 }
