@@ -77,6 +77,10 @@ class RegistryError(EddylineError):
     """A registry cannot be opened, read or changed: locked, full, read-only, damaged, or not a registry at all."""
 
 
+class NameRefusedError(RegistryError):
+    """An id, a tag, an author, a reason or another text that somebody gave is not one that is kept."""
+
+
 class ConflictError(RegistryError):
     """Somebody else changed the registry first; nothing was written."""
 

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from eddyline.runtime.spark.java import find_java
-from eddyline.runtime.spark.session import SETTINGS
+from eddyline.runtime.spark.session import LOCAL, SETTINGS
 
 
 def connected(patch: pytest.MonkeyPatch, settings: Mapping[str, object]) -> Iterator[SparkSession]:
@@ -20,7 +20,7 @@ def connected(patch: pytest.MonkeyPatch, settings: Mapping[str, object]) -> Iter
     patch.setenv("PYSPARK_PYTHON", sys.executable)
     patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.remote("local[1]")
-    for name, value in {**SETTINGS, **settings}.items():
+    for name, value in {**SETTINGS, **LOCAL, **settings}.items():
         builder = builder.config(name, str(value).lower() if isinstance(value, bool) else str(value))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the client asks for the server's own settings once more

@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from eddyline.errors import FileError, RegistryError, SchemaError
+from eddyline.registry import Put, Registry
 from eddyline.runtime.spark.pipeline.settings import SourceSettings
 from eddyline.runtime.spark.versions import StateFolder
 from eddyline.spark import Pipeline
-from tests.spark.pipelines import Place
+from tests.spark.pipelines import QUOTES, Place, quotes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,3 +78,19 @@ def test_sources_that_are_not_there(place: Place, refused: Callable[..., Any]) -
         refused(replace(place.settings, sources=(replace(source, key=("prise",)),)))
     with pytest.raises(RegistryError, match="there is no registry"):
         refused(replace(place.settings, registry=str(place.folder / "none.db")))
+
+
+def test_a_checkpoint_belongs_to_one_registry(place: Place, refused: Callable[..., Any]) -> None:
+    """Also before anything was served, where there is no version yet that could tell."""
+    place.write("a.json", quotes(0))
+    refused(place.settings)
+    other = replace(place.settings, registry=str(place.folder / "other.db"))
+    with Registry.open(other.registry) as registry:  # type: ignore[arg-type]
+        registry.change([Put("z", "SELECT id FROM quotes")], streams=[QUOTES])
+        registry.change([Put("y", "SELECT id FROM quotes")])
+    for start in (refused, lambda settings: Pipeline(settings).plan()):
+        with pytest.raises(
+            RegistryError, match=r"belongs to another registry|not the one that this pipeline"
+        ):
+            start(other)
+    refused(place.settings)

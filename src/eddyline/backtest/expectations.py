@@ -53,14 +53,16 @@ def read_expectations(path: str) -> list[Expectation]:
     except OSError as error:
         raise FileError(f'the file "{path}" cannot be read: {error.strerror}') from None
     suffix = Path(path).suffix.lower()
-    if suffix == ".toml":
-        return parse_toml(text, path)
-    if suffix in (".jsonl", ".ndjson"):
-        return parse_json_lines(text, path)
-    raise FileError(
-        f'the ending of "{path}" does not say in which form its expectations are',
-        hint="they are .toml, with one table a query, or .jsonl, with one object a query",
-    )
+    parse = _PARSERS.get(suffix)
+    if parse is None:
+        raise FileError(
+            f'the ending of "{path}" does not say in which form its expectations are',
+            hint="they are .toml, with one table a query, or .jsonl, with one object a query",
+        )
+    found = parse(text, path)
+    if not found:  # everything that is expected would hold, whatever the queries do
+        raise FileError(f'there is no expectation in "{path}"', hint=_HINT)
+    return found
 
 
 def parse_toml(text: str, file: str = "expectations") -> list[Expectation]:
@@ -105,18 +107,21 @@ def parse_json_lines(text: str, file: str = "expectations") -> list[Expectation]
     return found
 
 
+_PARSERS: Final = {".toml": parse_toml, ".jsonl": parse_json_lines, ".ndjson": parse_json_lines}
+
+
 def _expectation(query: str, record: dict[str, Any], place: str) -> Expectation:
     for key in record:
         if key not in _KEYS:
             close = get_close_matches(key, _KEYS, 1)
             hint = f'did you mean "{close[0]}"?' if close else _HINT
             raise FileError(f'{place}: "{key}" is nothing to expect', hint=hint)
-    if not record:
-        raise FileError(f"{place}: nothing is expected", hint=_HINT)
     least, most = (_number(record, key, place) for key in ("min", "max"))
     if least is not None and most is not None and least > most:
         raise FileError(f"{place}: min is {least}, which is more than max, {most}")
     match, no_match = (_rows(record, key, place) for key in ("match", "no_match"))
+    if least is None and most is None and not match and not no_match:
+        raise FileError(f"{place}: nothing is expected", hint=_HINT)
     if query == EVERY and (match or no_match):
         raise FileError(f'{place}: "{EVERY}" stands for every query, and takes only min and max')
     return Expectation(query, place, least, most, match, no_match)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
 from eddyline.cli import backtest, cost, demo, doctor, match, pipeline, query, query_budget, run, why
-from eddyline.cli.output import BUGS, Exit, complain, print_json, quiet_stdout
-from eddyline.errors import EddylineError
+from eddyline.cli.output import BUGS, Exit, complain, print_json, quiet_stdout, shown
+from eddyline.errors import EddylineError, NameRefusedError
+
+LONGEST_SHOWN: Final = 100  # characters of an argument
 
 
 class Root(TyperGroup):
@@ -29,7 +31,11 @@ class Root(TyperGroup):
             complain(str(error))
             if as_json:
                 print_json({"error": error.message, "hint": error.hint})
-            raise typer.Exit(Exit.FAILURE) from None
+            # what stands in files is told as a finding: a text that is refused here was an argument
+            raise typer.Exit(Exit.USAGE if isinstance(error, NameRefusedError) else Exit.FAILURE) from None
+        except typer.BadParameter as error:  # its message may name what stands in files
+            error.message = shown(error.message)
+            raise
         except BrokenPipeError:
             quiet_stdout()
             raise typer.Exit(Exit.BROKEN_PIPE) from None
@@ -40,6 +46,11 @@ class Root(TyperGroup):
             quiet_stdout()
             complain(f"the machine refuses: {error}")
             raise typer.Exit(Exit.FAILURE) from None
+        except UnicodeEncodeError as error:
+            complain(
+                f"{_cut(error.object)!r} is no text: it has a byte or half of a character that stands for nothing"
+            )
+            raise typer.Exit(Exit.USAGE) from None
         except BUGS as error:
             if os.environ.get("EDDYLINE_DEBUG"):
                 raise
@@ -48,6 +59,10 @@ class Root(TyperGroup):
                 "hint: this is a bug of eddyline, please report it; EDDYLINE_DEBUG=1 shows where it happened"
             )
             raise typer.Exit(Exit.FAILURE) from None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
 
 
 app = typer.Typer(

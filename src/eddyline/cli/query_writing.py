@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from eddyline.cli.output import shown
 from eddyline.cli.query_files import fits_sql_file
 from eddyline.cli.text_files import STANDARD_INPUT
 from eddyline.errors import FileError
@@ -109,7 +110,10 @@ def write_queries(entries: Iterable[Entry], path: str, form: str | None = None) 
             hint="end its name in .jsonl, .sql, .csv or .json, or say --format",
         )
     texts = _WRITERS[form](entries)
-    if path == STANDARD_INPUT:
+    if path == STANDARD_INPUT and sys.stdout.isatty():  # for eyes: texts may hold what a terminal would obey
+        for text in texts:
+            print(shown(text), end="")
+    elif path == STANDARD_INPUT:
         sys.stdout.buffer.writelines(text.encode() for text in texts)
         sys.stdout.buffer.flush()
     elif Path(path).exists() and not Path(path).is_file():  # a pipe or a device

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from eddyline.cli.output import note
 from eddyline.errors import RegistryError
 from eddyline.model.verdict import State
 
@@ -46,6 +48,17 @@ VersionNumber = Annotated[
 ]
 
 
+class _Notes(logging.Handler):
+    """What the registry warns of while a command waits, as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One note."""
+        note(record.getMessage())
+
+
+_NOTES: Final = _Notes(logging.WARNING)
+
+
 def open_registry(where: str, *, must_exist: bool = True) -> Registry:
     """Open a registry; one that is not there yet is made only where `must_exist` is False."""
     from eddyline.registry import Registry
@@ -55,6 +68,7 @@ def open_registry(where: str, *, must_exist: bool = True) -> Registry:
             f'there is no registry "{where}"',
             hint=f"query add and query import make one; --registry or {VARIABLE} names another",
         )
+    logging.getLogger("eddyline.registry").addHandler(_NOTES)
     return Registry.open(where)
 
 

@@ -1,4 +1,8 @@
-"""Tries again what failed for a while: a bounded number of attempts, with longer and longer pauses between them."""
+"""Tries again what failed for a while.
+
+`persist` waits, through a bounded number of attempts with longer and longer pauses between them. `Pause` is for those who
+cannot wait: they go on without what failed, and ask for it again when the pause is over.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +51,35 @@ class Patience:
         """
         grown = min(self.longest, self.first * self.factor ** (attempt - 1)) * (1 - self.jitter * chance)
         return grown if after is None else max(grown, min(float(after), self.longest_asked))
+
+
+class Pause:
+    """A time in which what failed is left alone; it is over before it has begun for the first time.
+
+    >>> now = 100.0
+    >>> pause = Pause(clock=lambda: now)
+    >>> pause.is_over
+    True
+    >>> pause.begin(10.0)
+    >>> pause.is_over
+    False
+    >>> now = 110.0
+    >>> pause.is_over
+    True
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._end: float | None = None
+
+    def begin(self, seconds: float) -> None:
+        """Leave it alone for so long from now on: call this when it was tried and failed, never when it was not tried."""
+        self._end = self._clock() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it may be tried."""
+        return self._end is None or self._clock() >= self._end
 
 
 def persist(

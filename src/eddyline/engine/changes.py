@@ -9,7 +9,7 @@ from eddyline.engine.live import LiveSet, Newcomer
 from eddyline.errors import EddylineError, QueryError
 from eddyline.execute.culprits import find_culprits
 from eddyline.model.catalog import Stream
-from eddyline.model.query import NormalQuery, Query
+from eddyline.model.query import NormalQuery, Query, is_text
 from eddyline.registry import Entry, State
 
 
@@ -63,7 +63,7 @@ class Changes:
         members = self._live.members
         seen: set[str] = set()
         for id in (*(q.id for q in edit.add), *edit.remove, *(q.id for q in edit.replace)):
-            if not _is_text(id):
+            if not is_text(id):
                 raise QueryError(f"the id of a query is text, not {id!r}")
             if id in seen:
                 raise QueryError(
@@ -126,11 +126,3 @@ def _queries(given: Mapping[str, str] | Iterable[Query]) -> tuple[Query, ...]:
         if not isinstance(query, Query):
             raise EddylineError(f"{query!r} is no query", hint="give {id: sql, ...}, or Query(id, sql)")
     return queries
-
-
-def _is_text(id: object) -> bool:
-    """Whether an id can stand in the column `query`, where one that cannot would take its neighbours along."""
-    try:
-        return isinstance(id, str) and id.encode() is not None
-    except UnicodeEncodeError:
-        return False

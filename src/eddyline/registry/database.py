@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, make_url, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from eddyline.errors import RegistryError, SetupError
-from eddyline.registry.failures import failure, told
-from eddyline.registry.migrations import FORMAT, format_of, migrate
+from eddyline.registry.failures import CLOSED, DENIED, LOCKED, READ_ONLY, failure, meaning, told
+from eddyline.registry.migrations import FORMAT, READABLE, format_of, identity_of, migrate
 
 LOCK: Final = 0x6564_6479_6C69_6E65  # "eddyline": PostgreSQL's advisory lock that writers take
 ASLEEP: Final = 0.01  # seconds between attempts where SQLite does not wait by itself
+NOTICE: Final = 3.0  # seconds of waiting for others after which that is told
+AS_IT_LIES: Final = (
+    "ro&immutable=1"  # SQLite's mode for a file beside which it can write nothing, not even locks
+)
+
+log = logging.getLogger("eddyline.registry")
 
 
 class Database:
@@ -25,7 +33,13 @@ class Database:
 
     Readers see one state from their first to their last look, and never wait. Writers come one after the other: on
     SQLite by BEGIN IMMEDIATE, on PostgreSQL by an advisory lock. Everything is written at the end, or nothing.
+
+    `identity` is the registry's own name for itself, which no other has: every transaction looks whether it is still
+    the same, since a file may be replaced and a database made anew under those who use it. None for a registry of an
+    older form that may only be read.
     """
+
+    identity: str | None
 
     def __init__(self, where: str | Path, *, timeout: float, shown: str | None = None) -> None:
         self._timeout = timeout
@@ -39,16 +53,16 @@ class Database:
             self.close()
             raise
 
-    def _sqlite(self) -> Engine:
+    def _sqlite(self, mode: str = "rw") -> Engine:
         # Every transaction has a connection of its own: none is left behind, and processes may fork.
-        return create_engine("sqlite://", creator=self._connect, poolclass=NullPool)
+        return create_engine("sqlite://", creator=partial(self._connect, mode), poolclass=NullPool)
 
     def _connect(self, mode: str = "rw") -> sqlite3.Connection:
         assert self._file is not None, "only SQLite has a file"
         return sqlite3.connect(
             f"{self._file.absolute().as_uri()}?mode={mode}",
             uri=True,
-            timeout=self._timeout,
+            timeout=min(NOTICE, self._timeout),
             isolation_level=None,  # transactions begin where this module says so
             check_same_thread=False,
         )
@@ -56,26 +70,100 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one state of the database."""
-        with told(self.where), self._engine.connect() as connection:
-            if self._file is not None:
-                connection.exec_driver_sql("BEGIN")
-            else:
-                connection = connection.execution_options(
-                    isolation_level="REPEATABLE READ", postgresql_readonly=True
-                )
+        with self._reading() as connection:
+            self._refuse_another(connection)
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that no other writer is beside of; kept if the block ends well, else undone."""
+        with self._writing() as connection:
+            self._refuse_another(connection)
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with told(self.where), ExitStack() as stack:
+            connection = stack.enter_context(self._engine.connect())
+            if self._file is None:
+                connection = connection.execution_options(
+                    isolation_level="REPEATABLE READ", postgresql_readonly=True
+                )
+            else:
+                try:
+                    # the first look takes the state that is seen, and the lock that it may have to wait for
+                    self._begin(connection, ["BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1"])
+                except DBAPIError as error:
+                    if meaning(error.orig) not in (READ_ONLY, CLOSED) or not self._file.exists():
+                        raise
+                    connection = stack.enter_context(self._as_it_lies(self._file))
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
         with told(self.where), self._engine.connect() as connection:
             if self._file is not None:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                self._begin(connection, ["BEGIN IMMEDIATE"])
             else:
-                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(self._timeout * 1000))}")
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+                self._begin(connection, [f"SELECT pg_advisory_xact_lock({LOCK})"])
             yield connection
             connection.commit()
+
+    def _begin(self, connection: Connection, statements: list[str]) -> None:
+        """Run the first statements of a transaction, which may have to wait for others; a long wait is told."""
+        waiting = "PRAGMA busy_timeout = {}" if self._file is not None else "SET LOCAL lock_timeout = {}"
+
+        def attempt(seconds: float) -> None:
+            connection.exec_driver_sql(waiting.format(max(1, int(seconds * 1000))))
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+
+        if self._timeout <= NOTICE:
+            return attempt(self._timeout)
+        try:
+            attempt(NOTICE)
+        except DBAPIError as error:
+            if meaning(error.orig) is not LOCKED:
+                raise
+            connection.rollback()
+            self._tell_of_waiting()
+            attempt(self._timeout - NOTICE)
+
+    def _tell_of_waiting(self) -> None:
+        log.warning(
+            'the registry "%s" is locked by another process; waiting for it up to %.0f s',
+            self.where,
+            self._timeout,
+        )
+
+    @contextmanager
+    def _as_it_lies(self, file: Path) -> Iterator[Connection]:
+        """A look at a file where neither it nor its folder may be written, so that SQLite cannot lock it.
+
+        Others may have that right. So what would be read wrongly is refused: a file with changes that still stand in its
+        write-ahead log, and one that was changed meanwhile.
+        """
+        before = _changed_at(file)
+        if before[-1]:
+            raise RegistryError(
+                f'the registry "{self.where}" was not closed, and cannot be read without the right to write it',
+                hint=f"its last changes stand in {file.name}-wal: let somebody open it who may write it",
+            )
+        with self._sqlite(AS_IT_LIES).connect() as connection:
+            yield connection
+        if _changed_at(file) != before:
+            raise RegistryError(
+                f'the registry "{self.where}" was changed while it was read', hint="try again"
+            )
+
+    def _refuse_another(self, connection: Connection) -> None:
+        if self.identity is None:
+            return
+        if identity_of(connection) != self.identity:
+            raise RegistryError(
+                f'the registry "{self.where}" was replaced by another one, of which nothing was taken over',
+                hint="put the old one back; what shall follow the new one has to be started anew",
+            )
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -86,15 +174,34 @@ class Database:
         shared = self._file is None
         if self._file is not None and not self._file.exists():
             self._make_file()
-        with self.reading() as connection:
+        with self._reading() as connection:
             found = format_of(connection, self.where, shared=shared)
         if found < FORMAT:
-            with self.writing() as connection:
-                found = format_of(connection, self.where, shared=shared)
-                if found < FORMAT:
-                    migrate(connection, found)
+            found = self._migrated(found, shared)
         if self._file is not None:
             self._write_ahead()
+        self.identity = None
+        if found == FORMAT:
+            with self._reading() as connection:
+                self.identity = identity_of(connection)
+
+    def _migrated(self, found: int, shared: bool) -> int:
+        """Bring the database into the newest form; gives the form it has, an older one if we may only read it."""
+        try:
+            with self._writing() as connection:
+                now = format_of(connection, self.where, shared=shared)
+                if now < FORMAT:
+                    migrate(connection, now)
+            return FORMAT
+        except RegistryError as error:
+            is_closed = isinstance(error.__cause__, DBAPIError) and meaning(error.__cause__.orig) in (
+                READ_ONLY,
+                CLOSED,
+                DENIED,
+            )
+            if found < READABLE or not is_closed:
+                raise
+            return found
 
     def _make_file(self) -> None:
         try:
@@ -108,19 +215,29 @@ class Database:
 
         SQLite does not wait by itself for the lock that this takes; where others keep it, they have asked for the same.
         """
-        until = time.monotonic() + self._timeout
+        begin, is_told = time.monotonic(), False
         with told(self.where), self._engine.connect() as connection:
-            while connection.exec_driver_sql("PRAGMA journal_mode").scalar() != "wal":
+            while True:
                 try:
-                    connection.exec_driver_sql("PRAGMA journal_mode = wal")
+                    if connection.exec_driver_sql("PRAGMA journal_mode").scalar() != "wal":
+                        connection.exec_driver_sql("PRAGMA journal_mode = wal")
                     return
-                except Exception as error:
-                    code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
-                    if code == sqlite3.SQLITE_READONLY:
+                except DBAPIError as error:
+                    if meaning(error.orig) in (READ_ONLY, CLOSED):
                         return
-                    if code != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    waited = time.monotonic() - begin
+                    if meaning(error.orig) is not LOCKED or waited > self._timeout:
                         raise
+                    if waited > NOTICE and not is_told:
+                        self._tell_of_waiting()
+                        is_told = True
                     time.sleep(ASLEEP)
+
+
+def _changed_at(file: Path) -> tuple[int, ...]:
+    """What tells one state of a file from another; the last is the size of its write-ahead log."""
+    found, ahead = file.stat(), file.with_name(file.name + "-wal")
+    return found.st_ino, found.st_mtime_ns, found.st_size, ahead.stat().st_size if ahead.exists() else 0
 
 
 def _url_of(where: str | Path) -> URL:

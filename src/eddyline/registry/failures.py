@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from eddyline.errors import RegistryError
+from eddyline.errors import NameRefusedError, RegistryError
 
 LOCKED: Final = ("is locked by another process", "wait until that one is done, and try again")
 FULL: Final = ("cannot grow: the disk is full", "make room and try again; nothing was changed")
@@ -66,17 +66,18 @@ def told(where: str) -> Iterator[None]:
     except sqlite3.Error as error:
         raise failure(where, error) from error
     except UnicodeEncodeError as error:  # half a character: nothing of that name can be stored
-        raise RegistryError(f'the registry "{where}" cannot be asked for {error.object!r}') from None
+        raise NameRefusedError(f'the registry "{where}" cannot be asked for {error.object!r}') from None
 
 
 def failure(where: str, error: BaseException | None) -> RegistryError:
     """The message for an error of sqlite3 or psycopg."""
-    fact, hint = _meaning(error)
+    fact, hint = meaning(error)
     said = _first_line(error)
     return RegistryError(f'the registry "{where}" {fact}' + (f" ({said})" if said else ""), hint=hint)
 
 
-def _meaning(error: BaseException | None) -> tuple[str, str | None]:
+def meaning(error: BaseException | None) -> tuple[str, str | None]:
+    """What an error of sqlite3 or psycopg comes to: one of the pairs of fact and hint above, if it is known."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is not None:
         return _SQLITE.get(code & 0xFF, ("cannot be used", None))

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
+from uuid import uuid4
 
 from sqlalchemy import Connection, delete, insert, inspect, select
 
 from eddyline.errors import RegistryError
-from eddyline.registry.tables import BUDGETS, COUNTED, COUNTERS, QUERIES, SCHEMA_VERSION, STREAMS, VERSIONS
+from eddyline.registry.tables import (
+    BUDGETS,
+    COUNTED,
+    COUNTERS,
+    IDENTITY,
+    QUERIES,
+    SCHEMA_VERSION,
+    STREAMS,
+    VERSIONS,
+)
 
 
 def make_versions(connection: Connection) -> None:
@@ -32,12 +42,25 @@ def add_counted(connection: Connection) -> None:
     COUNTED.create(connection)
 
 
+def add_identity(connection: Connection) -> None:
+    """Format 4: which registry this is."""
+    IDENTITY.create(connection)
+    connection.execute(insert(IDENTITY).values(identity=uuid4().hex))
+
+
 MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (
     make_versions,
     add_budgets_and_counters,
     add_counted,
+    add_identity,
 )
 FORMAT: Final = len(MIGRATIONS)
+READABLE: Final = 3  # the oldest form in which nothing is missing that readers ask for
+
+
+def identity_of(connection: Connection) -> str | None:
+    """What tells this registry from every other one."""
+    return connection.scalar(select(IDENTITY.c.identity))
 
 
 def format_of(connection: Connection, where: str, *, shared: bool) -> int:

@@ -28,6 +28,9 @@ from eddyline.registry.values import (
     Set,
     Step,
     Version,
+    author_name,
+    fitting_reason,
+    reason_text,
     storable,
 )
 from eddyline.registry.writing import write
@@ -74,6 +77,14 @@ class Registry:
     def where(self) -> str:
         """The path or address, without a password."""
         return self._database.where
+
+    @property
+    def identity(self) -> str | None:
+        """What tells this registry from every other one, also from one that is put in its place later.
+
+        None for a registry of an older form that may only be read.
+        """
+        return self._database.identity
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -162,7 +173,7 @@ class Registry:
         `base` is the version that the edits were made for: if there is a newer one, the change is a `ConflictError`.
         """
         edits, declared = list(edits), list(streams)
-        author, reason = author_of(author), storable("the reason", reason.strip())
+        author, reason = author_of(author), reason_text(reason)
         checked_for = self.streams() if check is not None else []
         seen = look(edits, check)
         with self._database.writing() as connection:
@@ -209,14 +220,17 @@ class Registry:
                 return Change(version, unchanged=() if entry is None else (id,))
             try:
                 return self.change(
-                    [Set(id, state=State.DISABLED)], author=EDDYLINE, reason=reason, base=version
+                    [Set(id, state=State.DISABLED)],
+                    author=EDDYLINE,
+                    reason=fitting_reason(reason),
+                    base=version,
                 )
             except ConflictError:  # somebody changed something meanwhile: look again
                 continue
 
     def rollback(self, to: int, *, author: str | None = None, reason: str = "") -> Change:
         """Make a new version that holds what version `to` held, streams included; a text that returns is a new revision."""
-        author, reason = author_of(author), storable("the reason", reason.strip())
+        author, reason = author_of(author), reason_text(reason)
         with self._database.writing() as connection:
             reading.check_version(connection, to)
             before = {entry.id: entry for entry in reading.read_entries(connection)}
@@ -271,10 +285,7 @@ def author_of(author: str | None) -> str:
             author = getpass.getuser()
         except (OSError, KeyError):  # a container's user may have a number and no name
             author = f"user {os.getuid()}"
-    author = storable("the author", author.strip())
-    if not author:
-        raise RegistryError("the author has no name", hint="say who makes the change")
-    return author
+    return author_name(author)
 
 
 def _look_for(connection: Connection, version: int | None) -> None:

@@ -24,6 +24,9 @@ SCHEMA_VERSION: Final = Table(
     PREFIX + "schema_version", METADATA, Column("format", Integer, primary_key=True, autoincrement=False)
 )
 
+# One row: what tells this registry from every other one, also from one that stands in its place later.
+IDENTITY: Final = Table(PREFIX + "identity", METADATA, Column("identity", String(32), primary_key=True))
+
 VERSIONS: Final = Table(
     PREFIX + "versions",
     METADATA,

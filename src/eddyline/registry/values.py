@@ -9,12 +9,13 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal
 
-from eddyline.errors import QueryError, RegistryError
+from eddyline.errors import NameRefusedError, QueryError, RegistryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.model.verdict import State, Verdict
 
-LONGEST_NAME: Final = 500  # characters of an id, a tag, an owner or a destination
+LONGEST_NAME: Final = 500  # characters of an id, a tag, an owner, a destination or an author
+LONGEST_REASON: Final = 10_000  # characters
 
 
 class Keep(Enum):
@@ -245,6 +246,44 @@ def _is_name(text: object) -> bool:
     )
 
 
+def author_name(author: str) -> str:
+    """An author's name, which is one line that every terminal shows."""
+    author = author.strip()
+    if not author:
+        raise NameRefusedError("the author has no name", hint="say who makes the change")
+    if not _is_name(author):
+        _refuse("the author", author)
+    return author
+
+
+def reason_text(reason: str) -> str:
+    """A reason as it is kept: lines of printable text, not without end."""
+    reason = reason.strip()
+    if len(reason) > LONGEST_REASON:
+        raise NameRefusedError(
+            f"the reason has {len(reason):,} characters, and at most {LONGEST_REASON:,} are kept",
+            hint="say it in short, and where more can be read",
+        )
+    if not reason.isprintable() and not all(c.isprintable() or c in "\n\t" for c in reason):
+        raise NameRefusedError(
+            f"the reason has a character that is no text: {reason[:60]!r}",
+            hint="control characters and halves of characters are refused",
+        )
+    return reason
+
+
+def fitting_reason(reason: str) -> str:
+    r"""A reason that nobody typed, made to be one that is kept: what a failing part says may hold anything.
+
+    >>> fitting_reason("bad row: \x1b[2J\ud800")
+    'bad row: \\x1b[2J\\ud800'
+    """
+    shown = "".join(
+        c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in reason.strip()
+    )
+    return shown if len(shown) <= LONGEST_REASON else shown[: LONGEST_REASON - 3] + "..."
+
+
 def storable(what: str, text: str) -> str:
     """A text that every database takes: no NUL, and nothing that is no Unicode character."""
     try:
@@ -252,14 +291,14 @@ def storable(what: str, text: str) -> str:
             return text
     except UnicodeEncodeError:
         pass
-    raise RegistryError(
+    raise NameRefusedError(
         f"{what} has a character that cannot be stored", hint="NUL bytes and halves of characters"
     )
 
 
 def _refuse(what: str, text: object, hint: str | None = None) -> None:
     shown = repr(text) if not isinstance(text, str) or len(text) <= 60 else repr(text[:60]) + "..."
-    raise RegistryError(
+    raise NameRefusedError(
         f"{what} {shown} is not accepted",
         hint=hint or f"it is 1 to {LONGEST_NAME} printable characters without blanks at the ends",
     )

@@ -143,3 +143,20 @@ def test_files(tmp_path: Path) -> None:
     ):
         with pytest.raises(FileError, match=message):
             read_expectations(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("e.toml", ""), ("e.toml", "# nothing yet\n"), ("e.jsonl", "\n\n"), ("e.ndjson", "")],
+)
+def test_a_file_without_expectations_is_a_mistake(tmp_path: Path, name: str, text: str) -> None:
+    """Else a back-test that checks nothing passes for good."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FileError, match="there is no expectation in"):
+        read_expectations(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("text", ["[cheap]", "[cheap]\nmatch = []", "[cheap]\nmatch = []\nno_match = []"])
+def test_an_expectation_of_nothing(text: str) -> None:
+    with pytest.raises(FileError, match="nothing is expected"):
+        parse_toml(text)

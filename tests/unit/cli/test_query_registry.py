@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -390,3 +391,78 @@ def test_entries_that_have_no_id_count_as_refused(here: Path) -> None:
     )
     found = read("import", "rules.jsonl", "--schema", SCHEMA)
     assert (found["added"], found["refused"], len(found["findings"])) == (1, 3, 3)
+
+
+def test_texts_that_are_not_kept_are_wrong_usage(registry: Registry) -> None:
+    for words in (
+        ("add", "a\x1b[2Jb", CHEAP),
+        ("add", "half \udcff", CHEAP),
+        ("add", "q", f"{CHEAP} -- \udcff"),
+        ("add", "q", CHEAP, "--tag", "a b"),
+        ("add", "q", CHEAP, "--owner", "x" * 501),
+        ("add", "q", CHEAP, "--author", "\x1b[31mred"),
+        ("add", "q", CHEAP, "--author", "x" * 501),
+        ("add", "q", CHEAP, "--author", " "),
+        ("add", "q", CHEAP, "--reason", "bell \x07"),
+        ("add", "q", CHEAP, "--reason", "x" * 100_000),
+        ("disable", "cheap", "--reason", "\x9b2J"),
+        ("rollback", "1", "--reason", "half \udcff"),
+        ("show", "half \udcff"),
+        ("list", "--search", "half \udcff"),
+        ("budget", "set", "--owner", "\x07", "--bytes", "1"),
+    ):
+        result = run(*words)
+        assert (result.exit_code, result.exception.__class__) == (Exit.USAGE, SystemExit), words
+        assert result.stderr.startswith("error: "), words
+        assert len(result.stderr) < 300 and result.stderr.replace("\n", "").isprintable(), words
+    assert registry.version == 2
+    assert run("add", "q", CHEAP, "--reason", "first\n\tsecond " + "x" * 9_000).exit_code == 0
+
+
+def test_ids_of_files_that_are_not_kept_are_findings(here: Path, registry: Registry) -> None:
+    (here / "q.jsonl").write_text('{"id": "half \\ud800", "sql": "SELECT * FROM quotes"}\n')
+    for words in (["check", "q.jsonl", "--schema", SCHEMA], ["import", "q.jsonl"]):
+        assert run(*words).exit_code == Exit.FINDINGS
+    matched = CliRunner().invoke(
+        app, ["match", "-", "--queries", "q.jsonl", "--schema", SCHEMA], input='{"symbol": "a"}\n'
+    )
+    assert matched.exit_code == Exit.FINDINGS and "the id of a query is text" in matched.output
+
+
+def test_nothing_that_a_registry_holds_reaches_a_terminal_raw(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of registries that somebody else has written, and on terminals, where texts are laid out in another way."""
+    evil = "\x1b]0;title\x07\x9b2J\u202e\x08"
+    with registry._database.writing() as connection:
+        for table, columns in (
+            ("versions", ("author", "reason")),
+            ("queries", ("id", "sql", "owner", "destination")),
+            ("budgets", ("name",)),
+        ):
+            for column in columns:
+                connection.exec_driver_sql(f"UPDATE eddyline_{table} SET {column} = {column} || ?", (evil,))
+        connection.exec_driver_sql("UPDATE eddyline_queries SET tags = ?", (json.dumps([evil]),))
+    id = "cheap" + evil
+    for terminal in (False, True):
+        if terminal:
+            monkeypatch.setenv("FORCE_COLOR", "1")
+            monkeypatch.setattr("typer.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+        for words in (
+            ["list"],
+            ["show", id],
+            ["show", "nobody"],
+            ["history"],
+            ["history", id],
+            ["diff", "0", "2"],
+            ["diff", "2", "0"],
+            ["cost"],
+            ["budget", "list"],
+            ["export", "-", "--format", "sql"] if terminal else ["export", "-"],
+            ["explain", id],
+            ["disable", id],
+        ):
+            result = run(*words)
+            seen = re.sub(r"\x1b\[[0-9;]*m", "", result.output)  # our own colours
+            raw = {c for c in seen if not c.isprintable() and c != "\n"}
+            assert not raw, (words, raw)

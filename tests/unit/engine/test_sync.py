@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,15 +120,12 @@ def test_streams_are_compared_without_case(registry: Registry) -> None:
 
 
 def test_a_registry_that_went_back_is_refused(registry: Registry, tmp_path: Path) -> None:
+    shutil.copy(tmp_path / "registry.db", tmp_path / "copy.db")
     registry.change([Put("a", "SELECT symbol FROM quotes")])
     engine = Engine(registry=registry)
-    registry.close()
-    for file in tmp_path.glob("registry.db*"):
-        file.unlink()
-    with Registry.open(tmp_path / "registry.db") as other:
-        other.declare(QUOTES)
-        with pytest.raises(RegistryError, match="at version 1, behind the engine's 2"):
-            engine.sync()
+    (tmp_path / "copy.db").replace(tmp_path / "registry.db")
+    with pytest.raises(RegistryError, match="at version 1, behind the engine's 2"):
+        engine.sync()
     assert engine.push("quotes", BATCH).of("a").num_rows == 3
 
 
@@ -159,3 +157,21 @@ def test_a_column_without_a_type_in_spark_is_delivered_as_it_is_now(registry: Re
     engine.sync()
     batch = pa.record_batch({"at": pa.array([1_500_000], pa.time64("us"))})
     assert engine.push("clock", batch).of("a").schema == seconds.schema
+
+
+def test_a_registry_that_was_replaced_under_the_engine(tmp_path: Path) -> None:
+    """By an unrelated one, with a higher version: nothing of it is taken over, and nothing is written into it."""
+    path = tmp_path / "followed.db"
+    with Registry.open(path) as registry:
+        registry.change([Put("a", "SELECT symbol FROM quotes")], streams=[QUOTES])
+        engine = Engine(registry=registry)
+        with Registry.open(tmp_path / "other.db") as other:
+            for id in ("x", "y", "z"):
+                other.change([Put(id, "SELECT symbol FROM quotes")], streams=[QUOTES])
+        (tmp_path / "other.db").replace(path)
+        for use in (engine.sync, lambda: engine.add("b", "SELECT price FROM quotes"), engine.save_counters):
+            with pytest.raises(RegistryError, match="was replaced by another one"):
+                use()
+        assert list(engine.queries()) == ["a"] and engine.push("quotes", BATCH).of("a").num_rows == 3
+    with Registry.open(path) as found:
+        assert [entry.id for entry in found.entries()] == ["x", "y", "z"]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from textwrap import dedent
 
@@ -15,9 +20,9 @@ import pytest
 from sqlalchemy import create_engine, insert, text, update
 
 from eddyline.errors import RegistryError
-from eddyline.registry import Put, Registry
+from eddyline.registry import Put, Registry, database
 from eddyline.registry.migrations import FORMAT, MIGRATIONS
-from eddyline.registry.tables import OPEN, QUERIES, SCHEMA_VERSION, VERSIONS
+from eddyline.registry.tables import IDENTITY, OPEN, QUERIES, SCHEMA_VERSION, VERSIONS
 
 CHEAP = "SELECT * FROM quotes WHERE price < 10"
 
@@ -71,6 +76,63 @@ def test_locked_postgres(postgres: object) -> None:
         assert registry.version == 0
         with pytest.raises(RegistryError, match="is locked by another process"):
             registry.change(puts(1))
+
+
+def test_waiting_for_a_lock_is_told(
+    filled: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Soon, and while it goes on: the change is made when the other one is done."""
+    monkeypatch.setattr(database, "NOTICE", 0.1)
+    with (
+        Registry.open(filled, timeout=20) as registry,
+        sqlite3.connect(filled, isolation_level=None, check_same_thread=False) as holder,
+    ):
+        holder.execute("BEGIN IMMEDIATE")
+        releasing = Releasing(caplog, lambda: holder.execute("ROLLBACK"))
+        assert registry.change(puts(1)).version == 2
+        releasing.join()
+        holder.execute("PRAGMA journal_mode = delete")  # in which readers wait, too
+        holder.execute("BEGIN EXCLUSIVE")
+        releasing = Releasing(caplog, lambda: holder.execute("ROLLBACK"))
+        assert registry.version == 2
+        releasing.join()
+    holder.close()
+    assert (
+        caplog.messages
+        == [f'the registry "{filled}" is locked by another process; waiting for it up to 20 s'] * 2
+    )
+
+
+def test_waiting_for_a_lock_is_told_on_postgres(
+    postgres: object, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import psycopg
+
+    from tests.postgres import Server
+
+    assert isinstance(postgres, Server)
+    monkeypatch.setattr(database, "NOTICE", 0.1)
+    with Registry.open(postgres.place(), timeout=20) as registry, psycopg.connect(postgres.address) as holder:
+        holder.execute("SELECT pg_advisory_xact_lock(%s)", [database.LOCK])
+        releasing = Releasing(caplog, holder.rollback)
+        assert registry.change(puts(1)).version == 1
+        releasing.join()
+    assert len(caplog.messages) == 1 and "is locked by another process; waiting" in caplog.messages[0]
+
+
+class Releasing(threading.Thread):
+    """Lets go of a lock as soon as one more message was logged."""
+
+    def __init__(self, caplog: pytest.LogCaptureFixture, release: Callable[[], object]) -> None:
+        super().__init__()
+        self._caplog, self._before, self._release = caplog, len(caplog.messages), release
+        self.start()
+
+    def run(self) -> None:
+        deadline = time.monotonic() + 10
+        while len(self._caplog.messages) == self._before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self._release()
 
 
 def test_full(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +199,105 @@ def test_read_only(filled: Path) -> None:
     assert done.stdout.startswith("1 100\n") and 'registry.db" is read-only' in done.stdout
     filled.chmod(0o644)
     assert state(filled) == (1, 100)
+
+
+def read_as_somebody_else(*files: Path) -> list[str]:
+    """What a process prints that may do what permissions say, also if it is root's: all that readers ask for, and a change."""
+    script = dedent(
+        """
+        import sys
+        from eddyline.errors import RegistryError
+        from eddyline.registry import Drop, Registry
+        for file in sys.argv[1:]:
+            try:
+                with Registry.open(file) as registry:
+                    print(registry.version, len(registry.entries()), len(registry.history("q1")), end=" ")
+                    print(registry.counters(), registry.budgets(), registry.diff(0, 1).new, registry.streams())
+                    registry.change([Drop("q1")])
+            except RegistryError as error:
+                print(error, end="\\0")
+        """
+    )
+    command = [sys.executable, "-c", script, *map(str, files)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, preexec_fn=bound_by_permissions
+    )
+    assert done.stderr == ""
+    return done.stdout.split("\0")[:-1]
+
+
+def bound_by_permissions() -> None:
+    """Take from root the right to read and write everything."""
+    if os.geteuid() == 0:
+        libc = ctypes.CDLL(None, use_errno=True)
+        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+            assert libc.prctl(24, capability, 0, 0, 0) == 0, "PR_CAPBSET_DROP"
+
+
+@contextmanager
+def closed_to_writers(*files: Path) -> Iterator[None]:
+    for file in files:
+        file.chmod(0o444)
+        file.parent.chmod(0o555)
+    try:
+        yield
+    finally:
+        for file in files:
+            file.parent.chmod(0o755)
+            file.chmod(0o644)
+
+
+def test_file_and_folder_read_only(filled: Path, tmp_path: Path) -> None:
+    """In every form in which such a file may be: left by us, by others, by an older version of us, by one that was killed."""
+    files = [tmp_path / name / "registry.db" for name in ("ours", "theirs", "older", "killed")]
+    for file in files:
+        file.parent.mkdir()
+        shutil.copy(filled, file)
+    theirs, older, killed = files[1:]
+    with closing(sqlite3.connect(theirs)) as connection:
+        connection.execute("PRAGMA journal_mode = delete")
+    with Registry.open(older) as registry, registry._database.writing() as editing:
+        editing.execute(text("DROP TABLE eddyline_identity"))
+        editing.execute(update(SCHEMA_VERSION).values(format=3))
+    with Registry.open(filled) as registry, closing(sqlite3.connect(filled)) as connection:
+        connection.execute(
+            "SELECT 1 FROM sqlite_master"
+        )  # as long as it is open, the log is not put into the file
+        registry.change(puts(1))
+        shutil.copy(filled, killed)
+        shutil.copy(f"{filled}-wal", f"{killed}-wal")
+    with closed_to_writers(*files):
+        *read, refused = read_as_somebody_else(*files)
+    for said in read:
+        assert said.startswith("1 100 1 {} [] 1 []\n") and 'registry.db" is read-only' in said
+    assert "was not closed, and cannot be read without the right to write it" in refused
+    assert state(theirs) == state(older) == (1, 100) and state(killed) == (2, 101)
+
+
+def test_a_file_that_others_change_while_it_is_read_as_it_lies(filled: Path) -> None:
+    with Registry.open(filled) as registry:
+        look = registry._database._as_it_lies(filled)
+        look.__enter__()
+        registry.change(puts(1))
+        with pytest.raises(RegistryError, match="changed while it was read"):
+            look.__exit__(None, None, None)
+
+
+def test_a_registry_that_was_replaced(place: str, tmp_path: Path) -> None:
+    """By an unrelated one with a higher version, under those who have it open."""
+    with Registry.open(place) as registry, Registry.open(tmp_path / "other.db") as other:
+        registry.change([Put("a", CHEAP)])
+        assert registry.identity is not None and registry.identity != other.identity
+        with Registry.open(place) as same:
+            assert same.identity == registry.identity
+        assert other.identity is not None
+        with registry._database.writing() as connection:
+            connection.execute(update(IDENTITY).values(identity=other.identity))
+        for use in (lambda: registry.version, lambda: registry.change([Put("b", CHEAP)]), registry.counters):
+            with pytest.raises(RegistryError, match="was replaced by another one"):
+                use()
+    with Registry.open(place) as registry:
+        assert [entry.id for entry in registry.entries()] == ["a"], "the change was not made"
 
 
 def test_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -222,7 +383,16 @@ def test_newer_format(place: str) -> None:
 @pytest.mark.parametrize("found", range(1, FORMAT))
 def test_older_formats_are_brought_forward(place: str, found: int) -> None:
     with Registry.open(place) as registry, registry._database.writing() as connection:
-        for table in ("counted", "budgets", "counters", "streams", "queries", "versions", "schema_version"):
+        for table in (
+            "identity",
+            "counted",
+            "budgets",
+            "counters",
+            "streams",
+            "queries",
+            "versions",
+            "schema_version",
+        ):
             connection.execute(text(f"DROP TABLE eddyline_{table}"))
         for step in MIGRATIONS[:found]:
             step(connection)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eddyline.errors import RegistryError
 from eddyline.registry import Registry
@@ -37,3 +42,59 @@ def test_registry_away_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert later.add("quotes", 3, {"a": {"matches": 1000}}) is None, "replayed"
         assert registry.counters("a") == {"a": {"matches": 1111}}
         assert list((tmp_path / "uncounted").rglob("*.json")) == []
+
+
+class Flaky:
+    """A registry with a clock beside it: each batch comes some seconds after the last one, and finds it up or down."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.up = True
+        self.asked: list[float] = []
+        self.counted: list[int] = []
+
+    def add_counters(self, counters: Mapping[str, Mapping[str, int]], *, once: tuple[str, int]) -> bool:
+        self.asked.append(self.now)
+        if not self.up:
+            raise RegistryError("the server is down")
+        assert counters == {"a": {"matches": once[1]}}
+        self.counted.append(once[1])
+        return True
+
+
+def counting_with(registry: Flaky, folder: str | Path) -> Counting:
+    return Counting(cast(Registry, registry), Path(folder), "p", clock=lambda: registry.now)
+
+
+def test_frequent_batches_do_not_keep_a_registry_away_that_is_back(tmp_path: Path) -> None:
+    registry = Flaky()
+    one = counting_with(registry, tmp_path)
+    registry.up = False
+    assert "the server is down" in (one.add("quotes", 0, {"a": {"matches": 0}}) or "")
+    registry.up = True
+    for batch in range(1, 100):
+        registry.now += 0.25
+        said = one.add("quotes", batch, {"a": {"matches": batch}})
+        assert (said is None) == (registry.now >= counting.AGAIN)
+        if said is not None:
+            assert said == f"the counters of {batch + 1} batches wait for the registry: the server is down"
+    assert registry.counted == list(range(100))
+
+
+@settings(max_examples=50)
+@given(steps=st.lists(st.tuples(st.sampled_from([0.0, 0.1, 3.0, 10.0, 60.0]), st.booleans()), max_size=30))
+def test_every_course_of_failures_ends_with_everything_counted(steps: list[tuple[float, bool]]) -> None:
+    """However failures and batches fall, a registry is left alone for a pause after a failure, and never for longer."""
+    registry = Flaky()
+    with TemporaryDirectory() as folder:
+        one = counting_with(registry, folder)
+        failed = -counting.AGAIN
+        for batch, (seconds, up) in enumerate([*steps, (counting.AGAIN, True)]):
+            registry.now += seconds
+            registry.up = up
+            due, asked = registry.now >= failed + counting.AGAIN, len(registry.asked)
+            said = one.add("quotes", batch, {"a": {"matches": batch}})
+            assert (len(registry.asked) > asked) == due and (said is None) == (due and up)
+            if due and not up:
+                failed = registry.now
+        assert registry.counted == list(range(len(steps) + 1))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eddyline.errors import FileError
+from eddyline.errors import FileError, RegistryError
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
 
 HOLD = """
@@ -111,3 +111,18 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
         other.kill()
     assert StateFolder.is_running(tmp_path) is None
     open_folder(tmp_path).lock().close()
+
+
+def test_a_pipeline_belongs_to_one_registry(tmp_path: Path) -> None:
+    state = open_folder(tmp_path / "state")
+    state.refuse_other_registry("one")
+    state.remember_registry(None)  # of an older form, and read-only
+    state.remember_registry("one")
+    state.remember_registry("one")
+    again = open_folder(tmp_path / "state", sources=("quotes", "trades"))
+    assert again.id == state.id
+    again.refuse_other_registry("one")
+    again.refuse_other_registry(None)
+    for refused in (again.refuse_other_registry, again.remember_registry):
+        with pytest.raises(RegistryError, match="belongs to another registry"):
+            refused("other")

@@ -176,22 +176,26 @@ def test_an_empty_registry(tmp_path: Path) -> None:
 def test_a_registry_that_fails_for_a_while(
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    versions = Versions(registry, tmp_path / "sets")
+    """It is left alone for a pause, however often batches ask meanwhile, and then it is asked."""
+    now = 0.0
+    versions = Versions(registry, tmp_path / "sets", clock=lambda: now)
     versions.current()
     registry.change([Put("new", text(1))], author="ann")
-    monkeypatch.setattr(module, "AGAIN", 0.0)
-    plain = Registry.diff
+    plain, asked = Registry.diff, 0
 
     def unreachable(*_: object) -> None:
+        nonlocal asked
+        asked += 1
         raise RegistryError("the registry cannot be reached")
 
     monkeypatch.setattr(Registry, "diff", unreachable)
-    assert versions.current() == 2 and versions.trouble == "the registry cannot be reached"
-    monkeypatch.setattr(module, "AGAIN", 60.0)
-    assert versions.current() == 2
+    for _ in range(9):
+        assert versions.current() == 2 and versions.trouble == "the registry cannot be reached"
+        now += module.AGAIN / 4
+    assert asked == 3, "at 0, 2 and 4 seconds"
     monkeypatch.setattr(Registry, "diff", plain)
     assert versions.current() == 2, "it is not asked again at once"
-    versions._again = 0.0
+    now += module.AGAIN
     assert versions.current() == 3 and versions.trouble is None
     monkeypatch.setattr(Registry, "version", property(unreachable))
     again = Versions(registry, tmp_path / "sets")
@@ -242,6 +246,17 @@ def test_a_registry_that_went_back(registry: Registry, tmp_path: Path) -> None:
     with filled(tmp_path / "another.db", 3) as another:
         versions._registry = another
         assert versions.current() == 3 and "served version 3 already" in (versions.trouble or "")
+
+
+def test_a_registry_that_was_replaced(registry: Registry, tmp_path: Path) -> None:
+    """The last version of the old one stays in force, also where the new one is at a higher version."""
+    versions = Versions(registry, tmp_path / "sets")
+    assert versions.current() == 2
+    with filled(tmp_path / "other.db", 3) as other:
+        for number in range(5):
+            other.change([Put(f"other{number}", text(1))], author="bob")
+    (tmp_path / "other.db").replace(tmp_path / "registry.db")
+    assert versions.current() == 2 and "was replaced by another one" in (versions.trouble or "")
 
 
 def test_damaged_versions_are_made_again(registry: Registry, tmp_path: Path) -> None:

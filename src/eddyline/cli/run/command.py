@@ -87,6 +87,7 @@ def _run(settings: PipelineSettings, *, as_json: bool, no_view: bool) -> None:
     from eddyline.runtime.spark.pipeline.pipeline import Pipeline
 
     with ExitStack() as stack:
+        told = stack.enter_context(_Told())
         note("starting Spark")
         running = Pipeline(settings).start()
         stack.callback(running.stop)
@@ -95,8 +96,9 @@ def _run(settings: PipelineSettings, *, as_json: bool, no_view: bool) -> None:
             note(f'query "{id}" is left out: {reason}')
         if running.endpoint is not None:
             note(f"metrics at {running.endpoint.url}")
-        view = None if as_json else stack.enter_context(_view(settings, no_view))
-        totals = stack.enter_context(_Told(view)).watch(running)
+        if not as_json:
+            told.view = stack.enter_context(_view(settings, no_view))
+        totals = told.watch(running)
     _end(running, totals, as_json)
 
 
@@ -119,11 +121,11 @@ class _Lines(Output):
 
 
 class _Told(logging.Handler):
-    """Tells a view of batches and of warnings."""
+    """Tells of batches and of warnings: a view, or, where there is none or not yet one, standard error."""
 
-    def __init__(self, view: View | None) -> None:
+    def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self._view = view
+        self.view: View | None = None
 
     def __enter__(self) -> _Told:
         logging.getLogger("eddyline").addHandler(self)
@@ -138,10 +140,10 @@ class _Told(logging.Handler):
 
     def tell(self, text: str) -> None:
         """Something to know."""
-        if self._view is None:
+        if self.view is None:
             note(text)
         else:
-            self._view.tell(text)
+            self.view.tell(text)
 
     def watch(self, running: RunningPipeline) -> Totals:
         """Show batches until the end; the first Ctrl-C asks for it, the second one takes it."""
@@ -159,8 +161,8 @@ class _Told(logging.Handler):
                 running.stop(now=interrupts > 1, timeout=0)
             for report in tail.read():
                 totals = totals.plus(report)
-                if self._view is not None:
-                    self._view.update(report)
+                if self.view is not None:
+                    self.view.update(report)
         if interrupts > 1:
             raise KeyboardInterrupt
         return totals

@@ -1,4 +1,4 @@
-"""Starts a local Spark session with the settings that Eddyline is tested with.
+"""Starts a Spark session, on this machine or on a cluster, with the settings that Eddyline is tested with.
 
 Nothing else in Eddyline needs this session: every function takes the user's session as it is.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eddyline.errors import SetupError
-from eddyline.runtime.spark import daemon
+from eddyline.runtime.spark import cluster, daemon
 from eddyline.runtime.spark.java import find_java
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ SETTINGS: Mapping[str, str] = {
     # in percent of the driver's memory: else what its parser keeps of all texts it has seen grows until nothing else fits
     "spark.sql.parser.manageParserCaches": "true",
     "spark.sql.parser.parserDfaCacheFlushRatio": "15",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.defaultJavaOptions": (
-        f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()} "
+        f'-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()} "-Deddyline.executors={cluster.EVENTS}" '
         "-Darrow.enable_null_check_for_get=false"  # Spark asks for NULL itself before it takes a value from Python
     ),
 }
+
+LOCAL: Mapping[str, str] = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 WARM: Mapping[str, str] = {
     "spark.python.daemon.module": daemon.__name__,
@@ -55,11 +55,15 @@ def session(
     warm: bool = True,
     config: Mapping[str, str | int | float | bool] | None = None,
 ) -> SparkSession:
-    """Give a Spark session on this machine, starting Spark if this process has none yet.
+    """Give a Spark session on this machine, or on the cluster that `config` names as `spark.master`, starting Spark if
+    this process has none yet.
 
     `cores` is the number of threads (as many as this process may use, if not given); `config` overrides any of
-    SETTINGS and the master. `warm` has Python workers start with Eddyline loaded (WARM). As with Spark's own builder, a session that is running already is given back, with
-    those settings applied that can change while it runs.
+    SETTINGS and the master. `warm` has Python workers start with Eddyline loaded (WARM). As with Spark's own builder, a
+    session that is running already is given back, with those settings applied that can change while it runs.
+
+    On a cluster the workers call this process back, at the address that it has in the master's network
+    (`spark.driver.host` names another one). As long as no executor has come, a warning is logged that says why.
 
     Java is found by `find_java`. Tasks are tried four times: with Spark's usual `local[n]` a job fails as soon
     as one Python worker is killed.
@@ -70,19 +74,55 @@ def session(
         raise SetupError("pyspark is not installed", hint="pip install 'eddyline[spark]'") from error
     if cores is not None and cores < 1:
         raise SetupError(f"a Spark session needs at least one core, not {cores}")
+    given = {"spark.master": f"local[{cores or _usable_cores()},4]", **(config or {})}
+    where = _whereabouts(str(given["spark.master"]))
+    wanted = {**SETTINGS, **where, **(WARM if warm else {}), **given}
     environment = {
         "JAVA_HOME": str(find_java().home),
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",  # else Spark looks up the host's name, which may lead nowhere
     }
-    builder = SparkSession.builder.appName(app_name).master(f"local[{cores or _usable_cores()},4]")
-    for key, value in {**SETTINGS, **(WARM if warm else {}), **(config or {})}.items():
+    if "spark.driver.host" in where:  # else Spark looks up the host's name, which may lead nowhere
+        environment["SPARK_LOCAL_IP"] = where["spark.driver.host"]
+    builder = SparkSession.builder.appName(app_name)
+    for key, value in wanted.items():
         builder = builder.config(key, value)
-    with _environment(environment):
+    with _environment(environment), _watched(wanted) as watch:
         running = builder.getOrCreate()
+        if watch is not None:
+            watch.ask(running)
     _silence_repeated_errors()
     return running
+
+
+def _whereabouts(master: str) -> Mapping[str, str]:
+    """Where this driver is to be found: on this machine only, or in the cluster's network."""
+    if cluster.is_local(master):
+        return LOCAL
+    address = cluster.own_address(master)
+    return cluster.SETTINGS if address is None else {**cluster.SETTINGS, "spark.driver.host": address}
+
+
+@contextmanager
+def _watched(config: Mapping[str, object]) -> Iterator[cluster.ExecutorWatch | None]:
+    """Tell of executors that do not come, unless they run here or the session was there before."""
+    from pyspark.sql import SparkSession
+
+    master, driver = str(config["spark.master"]), config.get("spark.driver.host")
+    if cluster.is_local(master) or SparkSession.getActiveSession() is not None:
+        yield None
+        return
+    watch = cluster.ExecutorWatch(master, None if driver is None else str(driver))
+    try:
+        yield watch
+    except Exception as error:
+        watch.stop()
+        if not watch.reason:
+            raise
+        raise SetupError(f'there is no session on {master}; Spark says: "{watch.reason}"') from error
+    except BaseException:
+        watch.stop()
+        raise
 
 
 def _silence_repeated_errors() -> None:

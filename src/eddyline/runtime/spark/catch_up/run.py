@@ -78,6 +78,7 @@ def look(settings: PipelineSettings, spark: SparkSession, registry: Registry, id
     for source in sources:
         check_source(source.settings)
     state = StateFolder.find(settings.checkpoint)
+    state.refuse_other_registry(registry.identity)
     return Late(settings, spark, registry, state, tuple(sources))
 
 

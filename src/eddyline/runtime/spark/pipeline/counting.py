@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from eddyline.delivery.retry import Pause
 from eddyline.errors import RegistryError
 from eddyline.queryset.durable import make_folder, write_whole
 from eddyline.registry import Registry
@@ -25,30 +26,40 @@ Counters = Mapping[str, Mapping[str, int]]
 class Counting:
     """Adds what batches counted to the registry; `origin` is the pipeline's id."""
 
-    def __init__(self, registry: Registry, folder: Path, origin: str) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        folder: Path,
+        origin: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._registry = registry
         self._folder = folder
         self._origin = origin
-        self._again = 0.0
+        self._pause = Pause(clock=clock)
+        self._failure = ""  # what the registry said the last time it failed
 
     def add(self, source: str, batch_id: int, counters: Counters) -> str | None:
         """Count a batch, now or later; what there is to tell if it is later. A batch that is replayed counts once."""
-        waiting = self._waiting(source)
-        try:
-            if time.monotonic() < self._again:
-                raise RegistryError("the registry failed a moment ago")
-            for number, path in waiting:
-                self._count(source, number, json.loads(path.read_text(encoding="utf-8")))
-                path.unlink()
-            self._count(source, batch_id, counters)
-            return None
-        except RegistryError as error:
-            self._again = max(self._again, time.monotonic() + AGAIN)
-            folder = self._folder / source
-            make_folder(folder)
-            write_whole(folder / f"{batch_id}.json", json.dumps(counters).encode())
-            several = len({batch_id, *(number for number, _ in waiting)})
-            return f"the counters of {several} batches wait for the registry: {error.message}"
+        if self._pause.is_over:
+            try:
+                self._count_waiting(source)
+                self._count(source, batch_id, counters)
+                return None
+            except RegistryError as error:
+                self._failure = error.message
+                self._pause.begin(AGAIN)
+        folder = self._folder / source
+        make_folder(folder)
+        write_whole(folder / f"{batch_id}.json", json.dumps(counters).encode())
+        several = len(self._waiting(source))
+        return f"the counters of {several} batches wait for the registry: {self._failure}"
+
+    def _count_waiting(self, source: str) -> None:
+        for number, path in self._waiting(source):
+            self._count(source, number, json.loads(path.read_text(encoding="utf-8")))
+            path.unlink()
 
     def _count(self, source: str, batch_id: int, counters: Counters) -> None:
         self._registry.add_counters(counters, once=(f"{self._origin}/{source}", batch_id))

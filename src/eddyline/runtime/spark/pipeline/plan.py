@@ -95,6 +95,8 @@ def make_plan(settings: PipelineSettings, spark: SparkSession) -> Plan:
     """Check everything, in the order in which a start does, and say what would happen."""
     state = _state(settings)
     with open_registry(settings) as registry, tempfile.TemporaryDirectory(prefix="eddyline-") as scratch:
+        if state is not None:
+            state.refuse_other_registry(registry.identity)
         sources = sources_of(settings, registry)
         for source in sources:
             source.check(spark, begun=_last_batch(state, source) is not None)

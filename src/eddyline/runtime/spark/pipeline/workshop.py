@@ -61,6 +61,7 @@ class Workshop:
             self.resolver = spark_resolver(spark, self.registry.streams(), allowed=settings.functions)
             self.callers = Callers(self.resolver)
             self.versions = open_versions(settings, spark, self.registry, self.state.sets, self.resolver)
+            self.state.remember_registry(self.registry.identity)  # after its history was seen to fit
             self.sinks = {
                 sink.name: self._opened(make_sink(sink, folder=folder_of(settings)))
                 for sink in settings.sinks

@@ -1,7 +1,7 @@
 """The folder in which a pipeline keeps its state: whose it is, that nobody else runs it, and what lies where.
 
 state/
-    eddyline.json       format, the pipeline's id and name, its sources
+    eddyline.json       format, the pipeline's id and name, its sources, the registry that it follows
     lock                held as long as the pipeline runs
     spark/<source>/     Spark's own checkpoint
     batches/<source>/   which version serves which batch (`VersionLog`)
@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import Any, Final
 from uuid import uuid4
 
-from eddyline.errors import FileError
+from eddyline.errors import FileError, RegistryError
 from eddyline.queryset.durable import make_folder, write_whole
 from eddyline.runtime.spark.versions.log import VersionLog
 
@@ -139,6 +139,23 @@ class StateFolder:
     def checkpoint(self, source: str) -> Path:
         """Where Spark keeps its own checkpoint of a source."""
         return self.path / "spark" / source
+
+    def refuse_other_registry(self, registry: str | None) -> None:
+        """Refuse a registry that is not the one whose queries the pipeline has served; `registry` is its identity."""
+        known = (_read_identity(self.path) or {}).get("registry")
+        if registry is not None and known not in (None, registry):
+            raise RegistryError(
+                f"the state in {self.path} belongs to another registry than the one that is named now",
+                hint="name the registry that the pipeline had before, or give the pipeline a new checkpoint",
+            )
+
+    def remember_registry(self, registry: str | None) -> None:
+        """Write down which registry the pipeline follows; refused where it has followed another one."""
+        self.refuse_other_registry(registry)
+        identity = _read_identity(self.path)
+        assert identity is not None, "it was written when the folder was opened"
+        if registry is not None and "registry" not in identity:
+            _write_identity(self.path, {**identity, "registry": registry})
 
     def refuse_lost_checkpoints(self) -> None:
         """Refuse a source whose batches were served and of which Spark knows nothing any more.

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from eddyline.delivery.retry import Pause
 from eddyline.errors import EddylineError, FileError, RegistryError
 from eddyline.queryset import QuerySet
 from eddyline.queryset.shared import read_manifest
@@ -46,13 +47,14 @@ class Versions:
         time_zone: str = "UTC",
         resolver: Resolver | None = None,
         resolver_key: str = "",
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Open the versions in a folder; `resolver_key` is a text that changes when the resolver may answer otherwise."""
         self._registry = registry
         self._saved = SavedVersions(Path(folder).absolute())
         self._recipe = Recipe(time_zone, resolver, resolver_key)
         self._lock = threading.RLock()
-        self._again = 0.0
+        self._pause = Pause(clock=clock)
         self._known = False  # that the registry is the one of the saved versions
         self._rebuild: Rebuild | None = None
         self._shipments: dict[int, Shipment] = {}
@@ -81,7 +83,7 @@ class Versions:
         """
         with self._lock:
             newest = self._newest
-            if newest is not None and self.trouble is not None and time.monotonic() < self._again:
+            if newest is not None and not self._pause.is_over:
                 return newest.version
             try:
                 newest = self._advanced(newest)
@@ -90,7 +92,7 @@ class Versions:
                 if newest is None:
                     raise
                 self.trouble = error.message if isinstance(error, EddylineError) else str(error)
-                self._again = time.monotonic() + AGAIN
+                self._pause.begin(AGAIN)
             return newest.version
 
     def shipment(self, version: int) -> Shipment:

@@ -82,7 +82,12 @@ class JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[1] is not None:
             line["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
             line["trace"] = self.formatException(record.exc_info)
-        return json.dumps(self._masked(line), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(self._masked(line), ensure_ascii=False, separators=(",", ":"))
+        if text.isprintable():
+            return text
+        return "".join(
+            c if c.isprintable() else json.dumps(c)[1:-1] for c in text
+        )  # a terminal may read along
 
     def _masked(self, value: Any) -> Any:
         """The value without any secret, however deep, and as JSON can have it."""

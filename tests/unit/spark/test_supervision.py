@@ -1,0 +1,58 @@
+"""A source that fails is started again after a pause, with a clock that does not tick."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from eddyline.errors import EddylineError, PipelineError
+from eddyline.runtime.spark.pipeline import supervision
+from eddyline.runtime.spark.pipeline.supervision import Supervisor
+
+RETRIES = 3
+
+
+class Scripted(Supervisor):
+    """Runs a script instead of Spark: "f" fails at once, "b" fails after a batch was served, the end of it ends well."""
+
+    def __init__(self, script: str) -> None:
+        self.served = 0
+        self.pauses: list[float] = []
+        self._script = iter(script)
+        shop: Any = SimpleNamespace(
+            settings=SimpleNamespace(retries=RETRIES), log=SimpleNamespace(last_served=lambda _: self.served)
+        )
+        source: Any = SimpleNamespace(settings=SimpleNamespace(name="quotes"))
+        super().__init__(SimpleNamespace(), shop, source)  # type: ignore[arg-type]
+        self._stopping.wait = self.pauses.append  # type: ignore[assignment, method-assign]
+
+    def _run_once(self) -> EddylineError | None:
+        step = next(self._script, None)
+        self.served += step == "b"
+        return None if step is None else PipelineError("the broker is away")
+
+
+@pytest.mark.parametrize(
+    ("script", "pauses"),
+    [
+        ("", []),
+        ("fff", [1.0, 2.0, 4.0]),
+        ("ffbffbf", [1.0, 2.0, 1.0, 2.0, 4.0, 1.0, 2.0]),  # what went well meanwhile starts the count anew
+        ("bbbbbbbb", [1.0] * 8),
+    ],
+)
+def test_a_source_that_comes_back(script: str, pauses: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervision.random, "random", lambda: 0.0)  # type: ignore[attr-defined]
+    one = Scripted(script)
+    one._run()
+    assert one.pauses == pauses and one.failure is None and one.state == "ended"
+
+
+def test_a_source_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervision.random, "random", lambda: 0.0)  # type: ignore[attr-defined]
+    one = Scripted("b" + "f" * 10)
+    one._run()
+    assert one.pauses == [1.0, 2.0, 4.0] and one.state == "failed"
+    assert "failed 4 times in a row, the last time: the broker is away" in str(one.failure)
