@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from eddyline.errors import RegistryError
-from eddyline.queryset.durable import make_folder, write_whole
 from eddyline.registry import Registry
+from eddyline.storage.durable import make_folder, write_whole
 
 AGAIN: Final = 10.0  # seconds before a registry that failed is asked again
 

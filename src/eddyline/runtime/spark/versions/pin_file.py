@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from eddyline.errors import FileError
-from eddyline.queryset.durable import flush_folder, make_folder
 from eddyline.runtime.spark.versions.orders import Orders, SegmentOrder
+from eddyline.storage.durable import flush_folder, make_folder
 
 
 @dataclass(frozen=True, slots=True)
