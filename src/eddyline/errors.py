@@ -167,3 +167,19 @@ class QueryError(EddylineError):
         lead, tail = ("..." if cut else ""), ("..." if cut + self.WIDTH < len(text) else "")
         pad = " " * (len(lead) + start - cut)
         return [f"  line {line}, column {column}", f"  {lead}{shown}{tail}", f"  {pad}{carets}"]
+
+
+class IdError(QueryError, RegistryError):
+    """An id that no query may have, whoever is asked to take it: a set, an engine or a registry."""
+
+
+class UnknownQueryError(EddylineError, KeyError):
+    """An id that no query has.
+
+    >>> try:
+    ...     raise UnknownQueryError('there is no query "cheep"', hint='did you mean "cheap"?')
+    ... except KeyError as error:
+    ...     print(error)
+    there is no query "cheep"
+    hint: did you mean "cheap"?
+    """

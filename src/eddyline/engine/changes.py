@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from eddyline.engine.live import LiveSet, Newcomer
-from eddyline.errors import EddylineError, QueryError
+from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
+from eddyline.model.names import as_queries, check_query
 from eddyline.model.query import NormalQuery, Query
 from eddyline.registry import Entry, State
 
@@ -27,7 +28,7 @@ class Edit:
         replace: Mapping[str, str] | Iterable[Query],
     ) -> Edit:
         """An edit from what a caller may give."""
-        return Edit(_queries(add), tuple(remove), _queries(replace))
+        return Edit(tuple(as_queries(add)), tuple(remove), tuple(as_queries(replace)))
 
     def __bool__(self) -> bool:
         return bool(self.add or self.remove or self.replace)
@@ -54,9 +55,9 @@ class Changes:
         """The normal forms of what is added and replaced, or a `QueryError`."""
         members = self._live.members
         seen: set[str] = set()
+        for query in (*edit.add, *edit.replace):
+            check_query(query.id, query.sql)
         for id in (*(q.id for q in edit.add), *edit.remove, *(q.id for q in edit.replace)):
-            if not _is_text(id):
-                raise QueryError(f"the id of a query is text, not {id!r}")
             if id in seen:
                 raise QueryError(
                     "the change names it twice", query=id, hint="one change of a query at a time"
@@ -94,21 +95,3 @@ class Changes:
         leaving = [member for id, member in members.items() if id not in kept]
         self._live.change(leaving, coming, version)
         return problems
-
-
-def _queries(given: Mapping[str, str] | Iterable[Query]) -> tuple[Query, ...]:
-    if isinstance(given, Mapping):
-        return tuple(Query(id, sql) for id, sql in given.items())
-    queries = tuple(given)
-    for query in queries:
-        if not isinstance(query, Query):
-            raise EddylineError(f"{query!r} is no query", hint="give {id: sql, ...}, or Query(id, sql)")
-    return queries
-
-
-def _is_text(id: object) -> bool:
-    """Whether an id can stand in the column `query`, where one that cannot would take its neighbours along."""
-    try:
-        return isinstance(id, str) and id.encode() is not None
-    except UnicodeEncodeError:
-        return False

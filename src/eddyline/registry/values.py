@@ -11,10 +11,9 @@ from typing import Any, Final, Literal
 
 from eddyline.errors import QueryError, RegistryError
 from eddyline.model.catalog import Stream
+from eddyline.model.names import NAME_RULE, check_query, is_name, shown
 from eddyline.model.query import Query
 from eddyline.model.verdict import State, Verdict
-
-LONGEST_NAME: Final = 500  # characters of an id, a tag, an owner or a destination
 
 
 class Keep(Enum):
@@ -69,8 +68,7 @@ class Put:
     new: bool = False  # refused where the id is taken
 
     def __post_init__(self) -> None:
-        if not _is_name(self.id):
-            _refuse("the id", self.id)
+        check_query(self.id, self.sql)
         text = self.sql.strip()
         if not text:
             raise RegistryError(f'query "{self.id}" has no text')
@@ -176,7 +174,7 @@ class Budget:
             raise RegistryError(
                 f"a budget is for a query or an owner and says refuse or shadow, not {self.scope}, {self.over}"
             )
-        if not _is_name(self.name):
+        if not is_name(self.name):
             _refuse(f"the {self.scope} of a budget", self.name)
         for limit in (self.bytes, self.nanoseconds):
             if limit is not None and not 0 <= limit < float("inf"):
@@ -191,7 +189,7 @@ def _settle(edit: Put | Set) -> None:
         object.__setattr__(edit, "tags", tags_of(edit.tags))
     for name in ("owner", "destination"):
         value = getattr(edit, name)
-        if isinstance(value, str) and not _is_name(value):
+        if isinstance(value, str) and not is_name(value):
             _refuse(f"the {name}", value)
     if not isinstance(edit.metadata, Keep):
         object.__setattr__(edit, "metadata", metadata_of(edit.metadata))
@@ -217,7 +215,7 @@ def tags_of(tags: Iterable[str]) -> tuple[str, ...]:
         raise RegistryError(f"tags are several texts, not {tags!r}", hint=f"write [{tags!r}]")
     found = tuple(sorted(set(tags)))
     for tag in found:
-        if not _is_name(tag) or " " in tag or "," in tag:
+        if not is_name(tag) or " " in tag or "," in tag:
             _refuse("the tag", tag, "a tag is one word without commas")
     return found
 
@@ -235,16 +233,6 @@ def metadata_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _is_name(text: object) -> bool:
-    return (
-        isinstance(text, str)
-        and 0 < len(text) <= LONGEST_NAME
-        and text.isprintable()
-        and text[0] != " "
-        and text[-1] != " "
-    )
-
-
 def storable(what: str, text: str) -> str:
     """A text that every database takes: no NUL, and nothing that is no Unicode character."""
     try:
@@ -257,9 +245,5 @@ def storable(what: str, text: str) -> str:
     )
 
 
-def _refuse(what: str, text: object, hint: str | None = None) -> None:
-    shown = repr(text) if not isinstance(text, str) or len(text) <= 60 else repr(text[:60]) + "..."
-    raise RegistryError(
-        f"{what} {shown} is not accepted",
-        hint=hint or f"it is 1 to {LONGEST_NAME} printable characters without blanks at the ends",
-    )
+def _refuse(what: str, text: object, hint: str = NAME_RULE) -> None:
+    raise RegistryError(f"{what} {shown(text)} is not accepted", hint=hint)
