@@ -6,10 +6,17 @@ from typing import Any as _Any
 from eddyline import reference
 from eddyline.compile import Compiler
 from eddyline.engine import Deliveries, DeliveryError, DeliveryLog, Engine
-from eddyline.errors import EddylineError, LedgerError, QueryError, RegistryError, SchemaError
+from eddyline.errors import (
+    EddylineError,
+    LedgerError,
+    QueryError,
+    RegistryError,
+    SchemaError,
+    UnknownQueryError,
+)
 from eddyline.model.catalog import Stream
 from eddyline.model.matches import Matches
-from eddyline.model.query import Query
+from eddyline.model.query import Query, StandingQuery
 from eddyline.queryset import QuerySet
 
 if _TYPE_CHECKING:
@@ -30,7 +37,9 @@ __all__ = [
     "Registry",
     "RegistryError",
     "SchemaError",
+    "StandingQuery",
     "Stream",
+    "UnknownQueryError",
     "reference",
 ]
 

@@ -10,7 +10,7 @@ from typing import Final
 from eddyline.errors import EddylineError, QueryError, our_mistake
 from eddyline.functions.context import Context
 from eddyline.functions.special_times import special_time
-from eddyline.model.catalog import Stream
+from eddyline.model.catalog import Stream, distinct_streams
 from eddyline.model.expression import (
     EXTERNAL,
     SPARK_TEXT,
@@ -69,7 +69,7 @@ class Compiler:
     def __init__(
         self, streams: Iterable[Stream], *, time_zone: str = "UTC", resolver: Resolver | None = None
     ) -> None:
-        self.streams = list(streams)
+        self.streams = distinct_streams(streams)
         self.time_zone = time_zone
         self.resolver = resolver
         self._shapes: dict[tuple[object, ...], _Shape | None] = {}

@@ -177,6 +177,22 @@ class QueryError(EddylineError):
         return [f"  line {line}, column {column}", f"  {lead}{shown}{tail}", f"  {pad}{carets}"]
 
 
+class IdError(QueryError, NameRefusedError):
+    """An id that no query may have, whoever is asked to take it: a set, an engine or a registry."""
+
+
+class UnknownQueryError(EddylineError, KeyError):
+    """An id that no query has.
+
+    >>> try:
+    ...     raise UnknownQueryError('there is no query "cheep"', hint='did you mean "cheap"?')
+    ... except KeyError as error:
+    ...     print(error)
+    there is no query "cheep"
+    hint: did you mean "cheap"?
+    """
+
+
 def our_mistake(error: Exception, query: str, sql: str) -> QueryError:
     """A query at which Eddyline itself fails, as one that is not accepted: the others must not suffer for it.
 

@@ -14,12 +14,20 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from eddyline import Engine, Stream
-from eddyline.engine import delivery_log
 from eddyline.registry import Drop, Put, Registry, Set, State
 
 QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
+TRADES = Stream("trades", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
+STREAMS = (
+    QUOTES,
+    TRADES,
+)  # of one schema, and their batches have the same ids: only the stream tells them apart
 CHANGES = {
-    1: [Put("cheap", "SELECT symbol FROM quotes WHERE price < 10"), Put("all", "SELECT * FROM quotes")],
+    1: [
+        Put("cheap", "SELECT symbol FROM quotes WHERE price < 10"),
+        Put("all", "SELECT * FROM quotes"),
+        Put("sold", "SELECT symbol FROM trades WHERE price < 10"),
+    ],
     3: [
         Put("cheap", "SELECT symbol FROM quotes WHERE price < 5"),
         Put("dear", "SELECT price * 2 AS p FROM quotes WHERE price > 7"),
@@ -28,8 +36,10 @@ CHANGES = {
     7: [Set("dear", state=State.ENABLED), Put("half", "SELECT symbol, 10 / price AS h FROM quotes")],
 }
 BATCHES = {
-    step: pa.record_batch({"symbol": [f"s{step}", None, "x"], "price": [step, 9, 0]}, schema=QUOTES.schema)
-    for step in (2, 4, 6, 8)
+    (stream.name, step): pa.record_batch(
+        {"symbol": [f"{stream.name} {step}", None, "x"], "price": [step, 9, 0]}, schema=stream.schema
+    )
+    for stream, step in [(QUOTES, 2), (TRADES, 2), (QUOTES, 4), (QUOTES, 6), (QUOTES, 8)]
 }
 
 
@@ -62,22 +72,24 @@ class Steps:
 
 def run(folder: Path, step: Steps) -> None:
     """What is left to do of the day: it is seen from the disk how far it came before."""
-    log = delivery_log
     with (
-        patch.object(log.os, "fsync", step.around(os.fsync)),
+        patch.object(os, "fsync", step.around(os.fsync)),
         patch.object(Path, "replace", step.around(Path.replace)),
         patch.object(Registry, "change", step.around(Registry.change)),
         Registry.open(folder / "registry.db") as registry,
+        Engine(STREAMS, registry=registry, deliveries=folder / "deliveries") as engine,
     ):
-        engine = Engine([QUOTES], registry=registry, deliveries=folder / "deliveries")
         assert engine.log is not None
         for number in range(1, 9):
             if number in CHANGES:
                 if registry.version < (number + 1) // 2:
-                    registry.change(CHANGES[number], streams=[QUOTES], author="a", reason=f"step {number}")
-            elif str(number) not in engine.log or number == 8:
-                engine.sync()
-                engine.push("quotes", BATCHES[number], batch_id=str(number))
+                    registry.change(CHANGES[number], streams=STREAMS, author="a", reason=f"step {number}")
+                continue
+            engine.sync()
+            for stream in STREAMS:
+                batch = BATCHES.get((stream.name, number))
+                if batch is not None and ((stream.name, str(number)) not in engine.log or number == 8):
+                    engine.push(stream.name, batch, batch_id=str(number))
 
 
 def leave() -> None:

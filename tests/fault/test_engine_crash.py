@@ -2,49 +2,69 @@
 
 from __future__ import annotations
 
+import gc
+import json
+import os
+import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 
-from eddyline import DeliveryLog, Engine, Query, reference
-from eddyline.errors import FileError
+from eddyline import DeliveryLog, Engine, Query, Stream, reference
+from eddyline.engine.account import BatchAccount
+from eddyline.errors import EddylineError, FileError, RegistryError
 from eddyline.reference.match import satisfies
 from eddyline.registry import Registry, State
 from eddyline.sql import bind
-from tests.fault.engine_script import BATCHES, QUOTES, Crash, Steps, run
+from tests.fault.engine_script import BATCHES, QUOTES, STREAMS, TRADES, Crash, Steps, run
 
 ROOT = Path(__file__).parents[2]
+BATCH = BATCHES["quotes", 2]
 Line = tuple[object, ...]
+Push = tuple[str, str]  # a stream and the id of a batch
+HOLD = """
+import sys
+from eddyline import Engine
+from tests.fault.engine_script import BATCHES, QUOTES
+engine = Engine([QUOTES], deliveries=sys.argv[1])
+engine.add("all", "SELECT * FROM quotes")
+engine.push("quotes", BATCHES["quotes", 2], batch_id="1")
+print("held", flush=True)
+sys.stdin.readline()
+"""
 
 
 def crash() -> None:
     raise Crash
 
 
-def expected(registry: Registry) -> dict[str, list[Line]]:
+def expected(registry: Registry) -> dict[Push, list[Line]]:
     """What every batch should have delivered: the versions of the day are known, the values are the reference's."""
-    found: dict[str, list[Line]] = {}
-    for version, (number, batch) in enumerate(BATCHES.items(), start=1):
-        lines = found[str(number)] = []
+    found: dict[Push, list[Line]] = {}
+    for (stream, number), batch in BATCHES.items():
+        version = number // 2
+        lines = found[stream, str(number)] = []
         for row in reference.rows(batch, QUOTES):
             for entry in registry.entries(version, state=State.ENABLED):
-                query = bind(Query(entry.id, entry.sql), [QUOTES])
-                if satisfies(query, row):
+                query = bind(Query(entry.id, entry.sql), STREAMS)
+                if query.stream == stream and satisfies(query, row):
                     lines.append((entry.id, entry.revision, version, *reference.project(query, row)))
-    return {number: sorted(lines, key=repr) for number, lines in found.items()}
+    return {push: sorted(lines, key=repr) for push, lines in found.items()}
 
 
-def on_disk(folder: Path) -> dict[str, list[Line]]:
-    found: dict[str, list[Line]] = {}
+def on_disk(folder: Path) -> dict[Push, list[Line]]:
+    found: dict[Push, list[Line]] = {}
     for push in DeliveryLog(folder / "deliveries"):
-        assert push.batch_id not in found, "a batch is there once"
+        assert (push.stream, push.batch_id) not in found, "a batch is there once"
         lines = [tuple(row.values()) for table in push.tables for row in table.to_pylist()]
         assert len(lines) == push.account.total.delivered
-        found[push.batch_id] = sorted(lines, key=repr)
+        found[push.stream, push.batch_id] = sorted(lines, key=repr)
     return found
 
 
@@ -99,9 +119,9 @@ def test_a_batch_that_comes_again_is_not_handed_out_again(tmp_path: Path) -> Non
     engine.add("all", "SELECT * FROM quotes")
     seen: list[pa.Table] = []
     engine.on("all", seen.append)
-    first = engine.push("quotes", BATCHES[2], batch_id="../a b/é.json")
+    first = engine.push("quotes", BATCH, batch_id="../a b/é.json")
     engine.replace("all", "SELECT price FROM quotes")
-    again = engine.push("quotes", BATCHES[2], batch_id="../a b/é.json")
+    again = engine.push("QUOTES", BATCH, batch_id="../a b/é.json")
     assert not first.repeated and again.repeated
     assert [table.to_pylist() for table in again] == [table.to_pylist() for table in first]
     assert again.ledger == first.ledger
@@ -111,10 +131,140 @@ def test_a_batch_that_comes_again_is_not_handed_out_again(tmp_path: Path) -> Non
 
 def test_batches_without_an_id_are_kept_too(tmp_path: Path) -> None:
     for _ in range(2):  # the second time after a restart
+        with Engine([QUOTES], deliveries=tmp_path) as engine:
+            engine.add("all", "SELECT * FROM quotes")
+            assert not any(engine.push("quotes", BATCH).repeated for _ in range(2))
+    assert [push.batch_id for push in DeliveryLog(tmp_path)] == ["push 0", "push 1", "push 2", "push 3"]
+
+
+def test_ids_belong_to_a_stream(tmp_path: Path) -> None:
+    names = ["7", "7-0", "", "A", "a", "@", "%40", "x" * 200, "x" * 199 + "y", "a/b", "a%2fb"]
+    with Engine(STREAMS, deliveries=tmp_path) as engine:
+        engine.add({"all": "SELECT * FROM quotes", "sold": "SELECT * FROM trades"})
+        for stream in STREAMS:
+            for name in names:
+                assert not engine.push(stream.name, BATCHES[stream.name, 2], batch_id=name).repeated
+    with Engine([Stream("TRADES", TRADES.schema), QUOTES], deliveries=tmp_path) as engine:
+        for stream in STREAMS:
+            for name in names:
+                again = engine.push(stream.name, BATCHES["quotes", 4], batch_id=name)
+                assert again.repeated and again.ledger.stream == stream.name and again.rows == 3
+    assert [(push.stream, push.batch_id) for push in DeliveryLog(tmp_path)] == [
+        (stream.name, name) for stream in STREAMS for name in names
+    ]
+    with pytest.raises(EddylineError, match="ids of batches belong to a stream"):
+        assert "7" in DeliveryLog(tmp_path)  # type: ignore[operator]
+
+
+def test_a_folder_of_the_earlier_format_goes_on(tmp_path: Path) -> None:
+    """There a batch's id alone named a push; whoever stops the renaming at any step finds each push once."""
+    made, step = tmp_path / "made", 0
+    with Engine(STREAMS, deliveries=made) as engine:
+        engine.add("all", "SELECT * FROM quotes")
+        for number in ("1", "2"):
+            engine.push("quotes", BATCH, batch_id=number)
+    for path in sorted((made / "pushes").iterdir()):
+        manifest = json.loads(path.read_text())
+        path.write_text(json.dumps({**manifest, "format": 1}))
+        path.rename(path.with_name(f"{manifest['batch']}.json"))
+    while True:
+        step += 1
+        folder = tmp_path / str(step)
+        shutil.copytree(made, folder)
+        steps = Steps(step, crash)
+        with (
+            patch.object(os, "fsync", steps.around(os.fsync)),
+            patch.object(Path, "replace", steps.around(Path.replace)),
+        ):
+            try:
+                Engine(STREAMS, deliveries=folder).close()
+            except Crash:
+                assert [push.batch_id for push in DeliveryLog(folder)] == ["1", "2"]
+        with Engine(STREAMS, deliveries=folder) as engine:
+            assert all(engine.push("quotes", BATCH, batch_id=number).repeated for number in ("1", "2"))
+            assert not engine.push("trades", BATCH, batch_id="1").repeated
+        assert [push.stream for push in DeliveryLog(folder)] == ["quotes", "quotes", "trades"]
+        if steps.count < step:
+            break
+    assert step > 10
+
+
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as other:  # type: ignore[call-overload]
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(
+            FileError, match=f"deliveries folder .* is used by process {other.pid} on "
+        ) as caught:
+            Engine([QUOTES], deliveries=tmp_path)
+        assert "a folder of its own" in (caught.value.hint or "")
+        assert [push.batch_id for push in DeliveryLog(tmp_path)] == ["1"], "readers are welcome"
+        other.kill()
+    with Engine([QUOTES], deliveries=tmp_path) as engine:
+        assert engine.push("quotes", BATCH, batch_id="1").repeated
+        with pytest.raises(FileError, match="is used by process"):
+            Engine([QUOTES], deliveries=tmp_path)
+        with pytest.raises(FileError, match="is used by process"):
+            DeliveryLog(tmp_path).write("2", [], BatchAccount("quotes", version=1))
+
+
+def test_a_folder_is_let_go(tmp_path: Path) -> None:
+    """By closing, by forgetting, and by an engine that could not be made."""
+    Engine([QUOTES], deliveries=tmp_path).close()
+    forgotten = Engine([QUOTES], deliveries=tmp_path)
+    del forgotten
+    gc.collect()
+    with Registry.open(tmp_path / "registry.db") as registry:
+        registry.change([], streams=[QUOTES])
+        with (
+            patch("eddyline.engine.engine.entries_of", side_effect=RegistryError("gone")),
+            pytest.raises(RegistryError, match="gone"),
+        ):
+            Engine([QUOTES], registry=registry, deliveries=tmp_path)
+    engine = Engine([QUOTES], deliveries=tmp_path)
+    engine.close()
+    with pytest.raises(EddylineError, match="the engine is closed"):
+        engine.push("quotes", BATCH, batch_id="late")
+    assert len(DeliveryLog(tmp_path)) == 0
+
+
+def test_a_forked_process_does_not_write(tmp_path: Path) -> None:
+    with Engine([QUOTES], deliveries=tmp_path) as engine:
+        own, child = os.getpid(), os.getpid() + 1
+        with (
+            patch("eddyline.storage.folder_lock.os.getpid", return_value=child),
+            pytest.raises(FileError, match=f"used by process {own}, from which this one was forked"),
+        ):
+            engine.push("quotes", BATCH, batch_id="1")
+        assert not engine.push("quotes", BATCH, batch_id="1").repeated
+
+
+def push_until_refused(engine: Engine, turn: str, refused: list[str]) -> None:
+    try:
+        for number in range(10_000):
+            engine.push("quotes", BATCH, batch_id=f"{turn}-{number}")
+    except EddylineError as error:
+        refused.append(error.message)
+
+
+@pytest.mark.slow
+def test_closing_waits_for_the_push_that_is_written(tmp_path: Path) -> None:
+    """Whoever closes an engine may hand the folder to another one at once."""
+    for turn in range(20):
         engine = Engine([QUOTES], deliveries=tmp_path)
         engine.add("all", "SELECT * FROM quotes")
-        assert not any(engine.push("quotes", BATCHES[2]).repeated for _ in range(2))
-    assert [push.batch_id for push in DeliveryLog(tmp_path)] == ["push 0", "push 1", "push 2", "push 3"]
+        refused: list[str] = []
+        pushing = threading.Thread(target=push_until_refused, args=(engine, str(turn), refused))
+        pushing.start()
+        time.sleep(0.01)
+        engine.close()
+        with DeliveryLog(tmp_path) as log:
+            log.hold()
+            there = len(log)
+            pushing.join()
+            assert len(log) == there
+        assert refused == ["the engine is closed"]
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
@@ -122,19 +272,19 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     engine.add("all", "SELECT * FROM quotes")
     full = OSError(28, "No space left on device")
     with (
-        patch("eddyline.engine.delivery_log.os.fsync", side_effect=full),
+        patch("eddyline.storage.durable.os.fsync", side_effect=full),
         pytest.raises(FileError, match="No space left on device"),
     ):
-        engine.push("quotes", BATCHES[2], batch_id="1")
+        engine.push("quotes", BATCH, batch_id="1")
     assert engine.ledger.totals.batches == 0
-    assert engine.push("quotes", BATCHES[2], batch_id="1").rows == 3
+    assert engine.push("quotes", BATCH, batch_id="1").rows == 3
     engine.ledger.check()
 
 
 def test_damage_is_noticed(tmp_path: Path) -> None:
     engine = Engine([QUOTES], deliveries=tmp_path)
     engine.add("all", "SELECT * FROM quotes")
-    engine.push("quotes", BATCHES[2], batch_id="1")
+    engine.push("quotes", BATCH, batch_id="1")
     path = next((tmp_path / "data").iterdir())
     content = path.read_bytes()
     path.write_bytes(content[:-9] + bytes(9))
@@ -142,7 +292,11 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
         list(DeliveryLog(tmp_path))
     path.unlink()
     with pytest.raises(FileError, match="a delivery is missing"):
-        engine.push("quotes", BATCHES[2], batch_id="1")
+        engine.push("quotes", BATCH, batch_id="1")
     next((tmp_path / "pushes").iterdir()).write_text("{")
     with pytest.raises(FileError, match="a push cannot be read"):
-        DeliveryLog(tmp_path)
+        list(DeliveryLog(tmp_path))
+    engine.close()
+    for _ in range(2):  # the one that failed does not hold the folder
+        with pytest.raises(FileError, match="a push cannot be read"):
+            Engine([QUOTES], deliveries=tmp_path)

@@ -51,11 +51,24 @@ TEXTS = (*_texts()[:60], *OTHERS)
 
 
 class Model:
-    """The queries that are there, in the order in which they came, with their revisions."""
+    """The queries that are there, in the order in which they came, with their revisions; what is on disk, by push."""
 
     def __init__(self) -> None:
         self.version = 0
         self.queries: dict[str, tuple[BoundQuery, int]] = {}
+        self.recorded: dict[tuple[str, str], list[Lines]] = {}  # by the stream and the id of the batch
+
+    def restart(self) -> None:
+        """Another engine on the same folder: what is on disk is all that stays."""
+        self.version = 0
+        self.queries = {}
+
+    def push(self, name: str, batch: pa.RecordBatch, batch_id: str) -> tuple[list[Lines], bool]:
+        """The lines of a push, and whether the batch was there before; an id is one of its stream alone."""
+        repeated = (name, batch_id) in self.recorded
+        if not repeated:
+            self.recorded[name, batch_id] = self.deliveries(name, batch)
+        return self.recorded[name, batch_id], repeated
 
     def change(
         self, *, add: Mapping[str, str], remove: Iterable[str] = (), replace: Mapping[str, str] | None = None

@@ -1,19 +1,25 @@
 """The contract: whatever is added, removed, replaced, pushed and merged, in whatever order, a query delivers exactly what
-the reference says of the tuples that were pushed while it was there."""
+the reference says of the tuples that were pushed while it was there. Readers get each delivery once, and the folder has each batch of each stream
+once, whoever leaves and whatever ids batches have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from tempfile import TemporaryDirectory
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline import Engine
+from eddyline import DeliveryLog, Engine
 from eddyline.config import IndexSettings
-from tests.property.engine_model import BATCHES, STREAMS, TEXTS, Model, lines
+from eddyline.engine.receivers import DeliveryIterator
+from eddyline.errors import FileError
+from tests.property.engine_model import BATCHES, STREAMS, TEXTS, Lines, Model, lines
 
 IDS = [f"q{i}" for i in range(14)]
 texts = st.sampled_from(TEXTS)
@@ -23,10 +29,18 @@ changes = st.tuples(
     st.sets(st.sampled_from(IDS), max_size=4),
 )
 pushes = st.tuples(
-    st.just("push"), st.sampled_from(sorted(BATCHES)), st.tuples(st.integers(0, 59), st.integers(0, 20))
+    st.just("push"),
+    st.sampled_from(["everything", "Everything", "other", "OTHER"]),
+    st.tuples(st.integers(0, 59), st.integers(0, 20)),
+    st.sampled_from([None, "1", "2", "A", "a"]),
 )
 merges = st.sampled_from([("merge", "due"), ("merge", "all")])
-steps = st.lists(st.one_of(changes, changes, pushes, merges), min_size=4, max_size=30)
+readers = st.sampled_from([("reader", "open"), ("reader", "open"), ("reader", "forget"), ("reader", "close")])
+restarts = st.just(("restart",))
+steps = st.lists(
+    st.one_of(changes, changes, pushes, pushes, merges, readers, restarts), min_size=4, max_size=30
+)
+ROOM = len(IDS)  # tables of one push: each query may have a SELECT list of its own
 
 
 @contextmanager
@@ -37,36 +51,92 @@ def small_levels() -> Iterator[None]:
         patch("eddyline.engine.merging.OPEN", 2),
         patch("eddyline.engine.merging.FAN", 2),
         patch("eddyline.engine.pieces.KEEP_QUERIES", 4),
+        patch("eddyline.storage.durable.os.fsync"),
+        patch("eddyline.engine.receivers.PATIENCE", 0.2),
+        patch("eddyline.engine.receivers.log.warning", side_effect=AssertionError("a push waits for ever")),
     ):
         yield
 
 
-def run(engine: Engine, script: list[tuple]) -> None:
-    model = Model()
-    for step in script:
-        match step:
-            case ("change", wanted, unwanted):
-                there = set(model.queries)
-                add = {id: sql for id, sql in wanted.items() if id not in there}
-                replace = {id: sql for id, sql in wanted.items() if id in there and id not in unwanted}
-                remove = sorted(unwanted & there)
-                version = model.change(add=add, remove=remove, replace=replace)
-                assert engine.change(add=add, remove=remove, replace=replace) == version
-                assert list(engine.queries()) == list(model.queries)
-            case ("push", name, (first, size)):
-                batch = BATCHES[name].slice(first, size)
-                found = engine.push(name, batch)
-                assert not found.errors
-                assert lines(found) == model.deliveries(name, batch)
-                assert found.ledger.tuples == batch.num_rows
-                assert found.ledger.total.delivered == found.rows
-            case ("merge", "due"):
-                engine._merging.merge()
-            case ("merge", "all"):
-                engine.merge()
-                assert all(len(pieces) <= 1 for pieces in engine._live.state.pieces.values())
-    engine.ledger.check()
-    assert set(engine.ledger.queries()) == set(model.queries)
+class Readers:
+    """Iterators over deliveries, all in this thread: a push that waited for one of them would wait for ever."""
+
+    def __init__(self) -> None:
+        self.held: list[DeliveryIterator] = []
+
+    def step(self, engine: Engine, what: str) -> None:
+        if what == "open":
+            self.held.append(engine.deliveries(waiting=ROOM))
+        elif what == "forget":
+            self.held = self.held[1:]
+            engine.deliveries(waiting=1)  # would be full after one table
+        elif self.held:
+            self.held.pop(0).close()
+
+    def expect(self, tables: list[Lines]) -> None:
+        """Read what a push gave, which makes room for the next one."""
+        for iterator in self.held:
+            assert lines([next(iterator) for _ in tables]) == tables
+            assert not iterator._tables
+
+
+def run(make: Callable[..., Engine], script: list[tuple]) -> None:
+    with TemporaryDirectory() as folder:
+        engine = make(streams=STREAMS, deliveries=folder)
+        model, readers = Model(), Readers()
+        for step in script:
+            if step == ("restart",):
+                with pytest.raises(FileError, match="is used by process"):
+                    Engine(streams=STREAMS, deliveries=folder)
+                engine.close()
+                assert all(list(iterator) == [] for iterator in readers.held)
+                engine, readers = make(streams=STREAMS, deliveries=folder), Readers()
+                model.restart()
+            else:
+                follow(engine, model, readers, step)
+        engine.ledger.check()
+        assert set(engine.ledger.queries()) == set(engine) == set(model.queries)
+        engine.close()
+        log = list(DeliveryLog(folder))
+        assert [(push.stream, push.batch_id) for push in log] == list(model.recorded)
+        assert [lines(push.tables) for push in log] == list(model.recorded.values())
+
+
+def follow(engine: Engine, model: Model, readers: Readers, step: tuple) -> None:
+    """One step of a script, by the engine and by the model."""
+    match step:
+        case ("change", wanted, unwanted):
+            there = set(model.queries)
+            add = {id: sql for id, sql in wanted.items() if id not in there}
+            replace = {id: sql for id, sql in wanted.items() if id in there and id not in unwanted}
+            remove = sorted(unwanted & there)
+            version = model.change(add=add, remove=remove, replace=replace)
+            assert engine.change(add=add, remove=remove, replace=replace) == version
+            assert list(engine) == list(engine.queries()) == list(model.queries)
+        case ("push", name, (first, size), batch_id):
+            batch = BATCHES[name.lower()].slice(first, size)
+            found = engine.push(name, batch, batch_id=batch_id)
+            given = f"push {len(model.recorded)}" if batch_id is None else batch_id
+            expected, repeated = model.push(name.lower(), batch, given)
+            assert not found.errors and found.repeated == repeated
+            assert lines(found) == expected
+            assert found.ledger.total.delivered == found.rows
+            if not repeated:
+                assert (found.ledger.stream, found.ledger.tuples) == (name.lower(), batch.num_rows)
+                readers.expect(expected)
+        case ("reader", what):
+            readers.step(engine, what)
+        case ("merge", "due"):
+            engine._merging.merge()
+        case ("merge", "all"):
+            engine.merge()
+            assert all(len(pieces) <= 1 for pieces in engine._live.state.pieces.values())
+
+
+def paused(**options: Any) -> Engine:
+    engine = Engine(**options)
+    engine._merging.paused = True
+    return engine
 
 
 @pytest.mark.slow
@@ -74,9 +144,7 @@ def run(engine: Engine, script: list[tuple]) -> None:
 @given(steps)
 def test_deliveries_are_the_references(script: list[tuple]) -> None:
     with small_levels():
-        engine = Engine(streams=STREAMS)
-        engine._merging.paused = True
-        run(engine, script)
+        run(paused, script)
 
 
 @pytest.mark.slow
@@ -84,11 +152,11 @@ def test_deliveries_are_the_references(script: list[tuple]) -> None:
 @given(steps, st.sampled_from(["keyed", "rowwise", "sliced"]))
 def test_with_merging_in_its_thread_and_other_executors(script: list[tuple], executor: str) -> None:
     with small_levels():
-        run(Engine(streams=STREAMS, settings=IndexSettings(executor=executor)), script)
+        run(partial(Engine, settings=IndexSettings(executor=executor)), script)
 
 
 @settings(max_examples=15)
 @given(steps)
 def test_a_few(script: list[tuple]) -> None:
     with small_levels():
-        run(Engine(streams=STREAMS), script)
+        run(Engine, script)

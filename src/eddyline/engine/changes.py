@@ -9,7 +9,8 @@ from eddyline.engine.live import LiveSet, Newcomer
 from eddyline.errors import EddylineError, QueryError
 from eddyline.execute.culprits import find_culprits
 from eddyline.model.catalog import Stream
-from eddyline.model.query import NormalQuery, Query, is_text
+from eddyline.model.names import as_queries, check_query
+from eddyline.model.query import NormalQuery, Query
 from eddyline.registry import Entry, State
 
 
@@ -28,7 +29,7 @@ class Edit:
         replace: Mapping[str, str] | Iterable[Query],
     ) -> Edit:
         """An edit from what a caller may give."""
-        return Edit(_queries(add), tuple(remove), _queries(replace))
+        return Edit(tuple(as_queries(add)), tuple(remove), tuple(as_queries(replace)))
 
     def __bool__(self) -> bool:
         return bool(self.add or self.remove or self.replace)
@@ -62,9 +63,9 @@ class Changes:
         """The normal forms of what is added and replaced, or a `QueryError`."""
         members = self._live.members
         seen: set[str] = set()
+        for query in (*edit.add, *edit.replace):
+            check_query(query.id, query.sql)
         for id in (*(q.id for q in edit.add), *edit.remove, *(q.id for q in edit.replace)):
-            if not is_text(id):
-                raise QueryError(f"the id of a query is text, not {id!r}")
             if id in seen:
                 raise QueryError(
                     "the change names it twice", query=id, hint="one change of a query at a time"
@@ -116,13 +117,3 @@ class Changes:
         if not culprits:
             raise
         return culprits
-
-
-def _queries(given: Mapping[str, str] | Iterable[Query]) -> tuple[Query, ...]:
-    if isinstance(given, Mapping):
-        return tuple(Query(id, sql) for id, sql in given.items())
-    queries = tuple(given)
-    for query in queries:
-        if not isinstance(query, Query):
-            raise EddylineError(f"{query!r} is no query", hint="give {id: sql, ...}, or Query(id, sql)")
-    return queries

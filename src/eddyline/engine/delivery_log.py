@@ -1,32 +1,41 @@
 """Deliveries on disk, each push whole or not at all, and none twice.
 
     folder/
+        lock                                  held by the one engine that writes
         data/<push>-0.arrow, -1.arrow ...     one file for each projection
         pushes/<push>.json                    names the files, with rows and checksums; written last
 
-<push> is made of the batch's id. A file is written under another name, flushed to the disk, then renamed. A push counts
-once its manifest is there; files without one are what a crash left and are written over when the batch comes again.
+<push> is made of the stream's name and the batch's id: ids belong to a stream. Data files are flushed to the disk, then
+the manifest is put in place as a whole. A push counts once its manifest is there; files without one are what a crash left
+and are written over when the batch comes again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
+import string
+import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
-from urllib.parse import quote
 
 import pyarrow as pa
 
 from eddyline.engine.account import Account, BatchAccount
-from eddyline.errors import FileError
+from eddyline.errors import EddylineError, FileError
+from eddyline.model.names import shown
+from eddyline.storage.durable import flush_folder, make_folder, write_new, write_whole
+from eddyline.storage.folder_lock import FolderLock
 
-FORMAT: Final = 1
-LONGEST: Final = 120  # characters of a file's name; ids that would be longer are named by their hash
+FORMAT: Final = 2
+UNSCOPED: Final = 1  # the format in which a batch's id alone named a push; the content is the same
+LONGEST: Final = (
+    120  # characters of a file's name; pushes that would have longer ones are named by their hash
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +46,26 @@ class Recorded:
     tables: tuple[pa.Table, ...]
     account: BatchAccount
 
+    @property
+    def stream(self) -> str:
+        """The stream that the batch was pushed to, and to which its id belongs."""
+        return self.account.stream
+
 
 class DeliveryLog:
-    """Deliveries in a folder; one engine at a time writes.
+    """Deliveries in a folder. Any number of readers; one writer at a time, which holds the folder until it is closed.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
+    >>> with DeliveryLog(folder.name) as log:
+    ...     log.write(
+    ...         "batch 1", [pa.table({"query": ["cheap"]})], BatchAccount("quotes", version=1, tuples=9)
+    ...     )
     >>> log = DeliveryLog(folder.name)
-    >>> log.write("batch 1", [pa.table({"query": ["cheap"]})], BatchAccount("quotes", version=1, tuples=9))
-    >>> "batch 1" in log, "batch 2" in log, [push.account.tuples for push in log]
-    (True, False, [9])
+    >>> ("quotes", "batch 1") in log, ("trades", "batch 1") in log
+    (True, False)
+    >>> [(push.stream, push.batch_id, push.account.tuples) for push in log]
+    [('quotes', 'batch 1', 9)]
     >>> folder.cleanup()
     """
 
@@ -54,51 +73,96 @@ class DeliveryLog:
         self.folder = Path(folder)
         self._data = self.folder / "data"
         self._pushes = self.folder / "pushes"
-        try:
-            self._data.mkdir(parents=True, exist_ok=True)
-            self._pushes.mkdir(exist_ok=True)
-        except OSError as error:
-            raise FileError(f"folder {folder} cannot take deliveries: {error}") from error
-        self._next = 1 + max((manifest["number"] for manifest in self._manifests()), default=-1)
+        self._writing = threading.RLock()
+        self._lock: FolderLock | None = None
+        self._next = 0
 
-    def __contains__(self, batch_id: str) -> bool:
-        return self._manifest(batch_id).exists()
+    def __contains__(self, push: tuple[str, str]) -> bool:
+        """Whether a push is there, given as the stream's name and the batch's id."""
+        if not isinstance(push, tuple):
+            raise EddylineError(
+                f"{shown(push)} is no push: ids of batches belong to a stream",
+                hint='ask for ("quotes", "batch 1")',
+            )
+        return self._manifest(*push).exists()
 
     def __len__(self) -> int:
         return sum(1 for _ in self._pushes.glob("*.json"))
 
     def __iter__(self) -> Iterator[Recorded]:
         """All pushes, in the order in which they were written."""
-        for manifest in sorted(self._manifests(), key=lambda m: m["number"]):
-            yield self.read(manifest["batch"])
+        for _, manifest in sorted(self._manifests(), key=lambda found: found[1]["number"]):
+            yield self._recorded(manifest)
 
-    def unused_id(self) -> str:
+    def hold(self) -> None:
+        """Be the one who writes, until `close`; a `FileError` where another engine is. The first `write` does the same."""
+        with self._writing:
+            if self._lock is not None:
+                self._lock.check()
+                return
+            try:
+                for folder in (self.folder, self._data, self._pushes):
+                    make_folder(folder)
+            except OSError as error:
+                raise FileError(f"folder {self.folder} cannot take deliveries: {error}") from error
+            lock = FolderLock(
+                self.folder,
+                f"the deliveries folder {self.folder}",
+                hint="close that engine first, or give this one a folder of its own",
+            )
+            try:
+                # Only now: until the lock was ours another engine may have written.
+                self._next = 1 + max((m["number"] for m in self._brought_up_to_date()), default=-1)
+            except BaseException:
+                lock.close()
+                raise
+            self._lock = lock
+
+    def close(self) -> None:
+        """Let others write; what is there can still be read."""
+        with self._writing:  # a write that is under way ends first
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None
+
+    def __enter__(self) -> DeliveryLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def unused_id(self, stream: str) -> str:
         """An id for a batch that has none."""
+        self.hold()
         number = self._next
-        while f"push {number}" in self:
+        while (stream, f"push {number}") in self:
             number += 1
         return f"push {number}"
 
     def write(self, batch_id: str, tables: Sequence[pa.Table], account: BatchAccount) -> None:
-        """Write a push down; it is there when this returns, and all of it."""
-        try:
-            self._write(batch_id, tables, account)
-        except OSError as error:
-            raise FileError(
-                f'the deliveries of batch "{batch_id}" cannot be written to {self.folder}: {error}',
-                hint="push the batch again when that is mended; nothing of it counts yet",
-            ) from error
+        """Write a push of the account's stream down; it is there when this returns, and all of it."""
+        with self._writing:
+            self.hold()
+            try:
+                self._write(batch_id, tables, account)
+            except OSError as error:
+                raise FileError(
+                    f'the deliveries of batch "{batch_id}" cannot be written to {self.folder}: {error}',
+                    hint="push the batch again when that is mended; nothing of it counts yet",
+                ) from error
 
     def _write(self, batch_id: str, tables: Sequence[pa.Table], account: BatchAccount) -> None:
-        name = _name(batch_id)
+        name = _name(account.stream, batch_id)
         files = []
         for place, table in enumerate(tables):
             path = self._data / f"{name}-{place}.arrow"
             content = _arrow_file(table)
-            _write(path, content)
+            write_new(path, content)  # no need to rename it: nobody knows it before the manifest is there
             files.append({"file": path.name, "rows": table.num_rows, "crc32": zlib.crc32(content)})
         if files:
-            _flush_folder(self._data)
+            flush_folder(self._data)  # before the manifest, which must never name a file that is not there
         manifest = {
             "format": FORMAT,
             "number": self._next,
@@ -106,13 +170,14 @@ class DeliveryLog:
             "account": asdict(account),
             "files": files,
         }
-        _write(self._manifest(batch_id), json.dumps(manifest).encode())
-        _flush_folder(self._pushes)
+        write_whole(self._manifest(account.stream, batch_id), json.dumps(manifest).encode())
         self._next += 1
 
-    def read(self, batch_id: str) -> Recorded:
+    def read(self, stream: str, batch_id: str) -> Recorded:
         """A push that was written, or a `FileError`."""
-        manifest = _read_manifest(self._manifest(batch_id))
+        return self._recorded(_read_manifest(self._manifest(stream, batch_id)))
+
+    def _recorded(self, manifest: dict[str, Any]) -> Recorded:
         tables = tuple(self._table(entry) for entry in manifest["files"])
         account = dict(manifest["account"])
         total = Account(**account.pop("total"))
@@ -128,18 +193,43 @@ class DeliveryLog:
             raise FileError(f"a delivery is damaged: {path}")
         return pa.ipc.open_file(pa.BufferReader(content)).read_all()
 
-    def _manifest(self, batch_id: str) -> Path:
-        return self._pushes / f"{_name(batch_id)}.json"
+    def _manifest(self, stream: str, batch_id: str) -> Path:
+        return self._pushes / f"{_name(stream, batch_id)}.json"
 
-    def _manifests(self) -> Iterator[dict[str, Any]]:
-        return (_read_manifest(path) for path in self._pushes.glob("*.json"))
+    def _manifests(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        return ((path, _read_manifest(path)) for path in self._pushes.glob("*.json"))
+
+    def _brought_up_to_date(self) -> Iterator[dict[str, Any]]:
+        """All manifests, those of the earlier format under the names that they have now.
+
+        First the content, then the name: whenever this stops, each push is there once, and is found the next time.
+        """
+        for path, manifest in list(self._manifests()):
+            if manifest["format"] == UNSCOPED:
+                write_whole(path, json.dumps({**manifest, "format": FORMAT}).encode())
+            wanted = self._manifest(manifest["account"]["stream"], manifest["batch"])
+            if path != wanted:
+                path.replace(wanted)
+                flush_folder(self._pushes)
+            yield manifest
 
 
-def _name(batch_id: str) -> str:
-    name = quote(batch_id, safe=" ").replace(" ", "+").replace(".", "%2E")
-    if 0 < len(name) <= LONGEST:
-        return name
-    return "%" + hashlib.sha256(batch_id.encode("utf-8", "surrogatepass")).hexdigest()
+_PLAIN: Final = frozenset((string.ascii_lowercase + string.digits + "_-").encode())
+
+
+def _name(stream: str, batch_id: str) -> str:
+    """What the files of a push are called: another name for every other push, on file systems without case, too.
+
+    >>> _name("Quotes", "2026-01-01/Batch 1")
+    'quotes@2026-01-01%2f%42atch+1'
+    """
+    name = f"{_quoted(stream.lower())}@{_quoted(batch_id)}"
+    return name if len(name) <= LONGEST else "%" + hashlib.sha256(name.encode()).hexdigest()
+
+
+def _quoted(text: str) -> str:
+    quoted = (chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in text.encode())
+    return "".join(quoted).replace("%20", "+")
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
@@ -147,7 +237,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise FileError(f"a push cannot be read: {path}: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    if not isinstance(manifest, dict) or manifest.get("format") not in (FORMAT, UNSCOPED):
         raise FileError(f"a push is of a format that is not known: {path}")
     return manifest
 
@@ -157,22 +247,3 @@ def _arrow_file(table: pa.Table) -> bytes:
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue())
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file so that it is there with all its content, or not at all."""
-    draft = path.with_name(path.name + ".draft")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Have the names of a folder on disk too."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 
@@ -25,18 +26,22 @@ from eddyline.engine.receivers import (
     Callback,
     DeliveryIterator,
     DeliveryStream,
+    Queue,
     Subscription,
+    hand_over,
 )
 from eddyline.engine.synchronize import counters_of, entries_of, write_through
 from eddyline.errors import ConflictError, EddylineError, QueryError, RegistryError
 from eddyline.execute.batch import arrow_of
 from eddyline.execute.ordered import OrderReport
-from eddyline.model.catalog import Stream
-from eddyline.model.query import Query
+from eddyline.model.catalog import Stream, find_stream
+from eddyline.model.names import check_id, is_unicode, shown, unknown_query
+from eddyline.model.query import Query, StandingQuery
 
 if TYPE_CHECKING:
     from eddyline.registry import Registry
 
+Q = TypeVar("Q", DeliveryIterator, DeliveryStream)
 ATTEMPTS: Final = 10  # to change a registry that others change at the same time
 log = logging.getLogger("eddyline.engine")
 
@@ -59,6 +64,8 @@ class Engine:
     [[{'query': 'cheap', 'revision': 1, 'version': 1, 'symbol': 'A'}]]
     >>> engine.replace("cheap", "SELECT symbol FROM quotes WHERE price < 3")
     2
+    >>> list(engine), engine["cheap"].sql
+    (['cheap'], 'SELECT symbol FROM quotes WHERE price < 3')
     >>> engine.remove("cheap"), len(engine)
     (3, 0)
     """
@@ -91,13 +98,16 @@ class Engine:
         self._changes = Changes(self._live)
         self._registry = registry
         self._log = None if deliveries is None else DeliveryLog(deliveries)
+        self._closed = False
         self._pushing = threading.RLock()  # held to the end of handing out, which may wait for readers
         self._counting = threading.Lock()  # held while a batch is evaluated and entered into the ledger
         self._subscriptions: tuple[Subscription, ...] = ()
-        self._queues: tuple[DeliveryIterator | DeliveryStream, ...] = ()
+        self._queues: tuple[weakref.ref[Queue], ...] = ()  # weak: a reader who forgets its queue is gone
         self._problems: list[QueryError] = []
         if registry is not None:
             self.sync()
+        if self._log is not None:
+            self._log.hold()  # last: an engine that is not made holds no folder
 
     @property
     def version(self) -> int:
@@ -120,6 +130,15 @@ class Engine:
     def __contains__(self, id: object) -> bool:
         return id in self._live.members
 
+    def __iter__(self) -> Iterator[str]:
+        """The ids of the queries, in the order in which they were added."""
+        return iter(self.queries())
+
+    def __getitem__(self, id: str) -> StandingQuery:
+        """A query by its id; an `UnknownQueryError`, which is a `KeyError`, if there is none."""
+        member = self._member(id)
+        return StandingQuery(member.id, member.sql, member.stream)
+
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each piece that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
         pieces = [piece for several in self._live.state.pieces.values() for piece in several]
@@ -132,11 +151,7 @@ class Engine:
 
     def add(self, queries: str | Mapping[str, str] | Iterable[Query], sql: str | None = None) -> int:
         """Add one query, `add(id, sql)`, or many, `add({id: sql, ...})`, as one change; gives the new version."""
-        if isinstance(queries, str):
-            if sql is None:
-                raise EddylineError(f'query "{queries}" has no text', hint="add(id, sql)")
-            queries = {queries: sql}
-        return self.change(add=queries)
+        return self.change(add=_given(queries, sql, "add"))
 
     def remove(self, ids: str | Iterable[str]) -> int:
         """Remove a query, or many as one change; gives the new version."""
@@ -144,11 +159,7 @@ class Engine:
 
     def replace(self, queries: str | Mapping[str, str], sql: str | None = None) -> int:
         """Give a query another text, or many as one change; gives the new version. Its next delivery has a new revision."""
-        if isinstance(queries, str):
-            if sql is None:
-                raise EddylineError(f'query "{queries}" has no text', hint="replace(id, sql)")
-            queries = {queries: sql}
-        return self.change(replace=queries)
+        return self.change(replace=_given(queries, sql, "replace"))
 
     def change(
         self,
@@ -159,9 +170,10 @@ class Engine:
     ) -> int:
         """Add, remove and replace as one change: between two pushes all of it takes effect, or, if refused, nothing."""
         edit = Edit.of(add, remove, replace)
-        if self._registry is not None:
-            return self._change_registry(self._registry, edit)
         with self._live.lock:
+            self._refuse_if_closed()
+            if self._registry is not None:
+                return self._change_registry(self._registry, edit)
             version = self._changes.make(edit)
             self._merging.wake()
             return version
@@ -175,6 +187,7 @@ class Engine:
         if self._registry is None:
             raise EddylineError("the engine has no registry", hint="Engine(registry=Registry.open(...))")
         with self._live.lock:
+            self._refuse_if_closed()
             if self._registry.version != self.version:
                 found = entries_of(self._registry)
                 if found.version < self.version:
@@ -190,21 +203,25 @@ class Engine:
     def push(self, stream: str, batch: Any, *, batch_id: str | None = None) -> Deliveries:
         """Evaluate the queries in force on a batch (Arrow, pandas or polars) and deliver what they select.
 
-        With a folder for deliveries, `batch_id` names the batch: its deliveries are on disk when this returns, and if it
-        is pushed again, say after a crash, they are given as they were, and nobody else gets them a second time. A batch
-        without a name gets one, and is a new batch every time.
+        With a folder for deliveries, `batch_id` names the batch among those of its stream: its deliveries are on disk
+        when this returns, and if it is pushed again, say after a crash, they are given as they were, and nobody else
+        gets them a second time. A batch without a name gets one, and is a new batch every time.
         """
+        _check_batch_id(batch_id)
         with self._pushing:
-            if self._is_recorded(batch_id):
-                return self._recorded(str(batch_id))
+            self._refuse_if_closed()
+            recorded = self._recorded(find_stream(self._live.state.streams, stream), batch_id)
+            if recorded is not None:
+                return recorded
             given = arrow_of(batch)
             with self._counting, self._live.pushing() as state:
-                source = _stream(state.streams, stream)
+                self._refuse_if_closed()  # from here on `close` waits, so that nobody else gets the folder meanwhile
+                source = find_stream(state.streams, stream)
                 self._ledger.advance(state.version, len(state.table))
                 pushed = evaluate(state, source, given, self._live.time_zone)
                 account = pushed.account
                 if self._log is not None:
-                    name = self._log.unused_id() if batch_id is None else batch_id
+                    name = self._log.unused_id(source.name) if batch_id is None else batch_id
                     self._log.write(name, pushed.tables, account)
                 self._ledger.commit(account, pushed.outcome, pushed.failures)
             deliveries = Deliveries(pushed.tables, account, pushed.errors, empty=self._empty)
@@ -223,24 +240,26 @@ class Engine:
         """
         subscription = Subscription(id, callback, self._unsubscribe)
         with self._live.lock:
+            self._refuse_if_closed()
             self._subscriptions = (*self._subscriptions, subscription)
         return subscription
 
     def deliveries(self, *, waiting: int = WAITING) -> DeliveryIterator:
         """An iterator over the deliveries of all pushes from now on, for a thread of its own.
 
-        When `waiting` deliveries were not read yet, the next push waits for the reader.
+        When `waiting` deliveries were not read yet, the next push waits for the reader, and says so in the log after a
+        second. An iterator that is closed or that nobody holds any more gets nothing, and nobody waits for it.
         """
-        queue = DeliveryIterator(waiting, self._leave)
-        with self._live.lock:
-            self._queues = (*self._queues, queue)
-        return queue
+        return self._joined(DeliveryIterator(waiting, self._leave))
 
     def stream(self, *, waiting: int = WAITING) -> DeliveryStream:
         """The same for `async for`, in the running event loop."""
-        queue = DeliveryStream(waiting, self._leave)
+        return self._joined(DeliveryStream(waiting, self._leave))
+
+    def _joined(self, queue: Q) -> Q:
         with self._live.lock:
-            self._queues = (*self._queues, queue)
+            self._refuse_if_closed()
+            self._queues = (*(known for known in self._queues if known() is not None), weakref.ref(queue))
         return queue
 
     @property
@@ -264,6 +283,7 @@ class Engine:
 
     def merge(self) -> None:
         """Merge all compiled queries into one piece a stream now, in this thread; no delivery changes."""
+        self._refuse_if_closed()
         self._merging.merge(everything=True)
 
     @property
@@ -272,10 +292,22 @@ class Engine:
         return self._log
 
     def close(self) -> None:
-        """End all iterators over deliveries, whose tables can still be read, and the process that merges."""
-        for queue in self._queues:
-            queue.close()
+        """Take no more batches and changes, end all iterators, and let go of the deliveries' folder.
+
+        What was delivered can still be read: tables that wait in iterators, accounts, queries, the log. A push that is
+        under way in another thread ends as if nothing had happened.
+        """
+        with self._live.lock:
+            self._closed = True
+            queues = self._queues
+        for reader in queues:  # before all else: a push may be waiting for one of them
+            queue = reader()
+            if queue is not None:
+                queue.close()
         self._merging.close()
+        if self._log is not None:
+            with self._counting:
+                self._log.close()
 
     def __enter__(self) -> Engine:
         return self
@@ -297,19 +329,25 @@ class Engine:
                         raise
         raise AssertionError("the last attempt returns or raises")
 
-    def _is_recorded(self, batch_id: str | None) -> bool:
-        return self._log is not None and batch_id is not None and batch_id in self._log
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise EddylineError("the engine is closed", hint="make a new one")
 
-    def _recorded(self, batch_id: str) -> Deliveries:
-        assert self._log is not None, "what is recorded has a log"
-        found = self._log.read(batch_id)
+    def _recorded(self, stream: Stream, batch_id: str | None) -> Deliveries | None:
+        """The deliveries of a batch that was pushed before."""
+        if self._log is None or batch_id is None or (stream.name, batch_id) not in self._log:
+            return None
+        found = self._log.read(stream.name, batch_id)
         return Deliveries(found.tables, found.account, empty=self._empty, repeated=True)
 
-    def _empty(self, id: str) -> pa.Table:
-        member: Member | None = self._live.members.get(id)
+    def _member(self, id: str) -> Member:
+        member = self._live.members.get(id)
         if member is None:
-            raise EddylineError(f'there is no query "{id}"')
-        return member.projection.schema.empty_table()
+            raise unknown_query(id, self.queries())
+        return member
+
+    def _empty(self, id: str) -> pa.Table:
+        return self._member(id).projection.schema.empty_table()
 
     def _hand_out(self, deliveries: Deliveries) -> None:
         subscriptions, queues = self._subscriptions, self._queues
@@ -320,7 +358,7 @@ class Engine:
                 except Exception as error:
                     self._report(deliveries, DeliveryError("callback", _named(subscription), error))
             for queue in queues:
-                queue.put(table)
+                hand_over(queue, table)
 
     def _report(self, deliveries: Deliveries, error: DeliveryError) -> None:
         deliveries.errors.append(error)
@@ -333,14 +371,32 @@ class Engine:
 
     def _leave(self, queue: object) -> None:
         with self._live.lock:
-            self._queues = tuple(q for q in self._queues if q is not queue)
+            self._queues = tuple(q for q in self._queues if q() not in (None, queue))
 
 
-def _stream(streams: Mapping[str, Stream], name: str) -> Stream:
-    stream = streams.get(name)
-    if stream is None:
-        raise EddylineError(f'stream "{name}" is not known', hint=f"name one of {', '.join(streams)}")
-    return stream
+def _given(
+    queries: str | Mapping[str, str] | Iterable[Query], sql: str | None, call: str
+) -> Mapping[str, str] | Iterable[Query]:
+    """What `add` and `replace` are given: an id and a text, or many queries."""
+    if sql is not None:
+        check_id(queries)
+        assert isinstance(queries, str), "an id is text"
+        return {queries: sql}
+    if isinstance(queries, str):
+        raise EddylineError(f'query "{queries}" has no text', hint=f"{call}(id, sql)")
+    return queries
+
+
+def _check_batch_id(batch_id: object) -> None:
+    if batch_id is None:
+        return
+    if not isinstance(batch_id, str):
+        raise EddylineError(f"the id of a batch is text, not {shown(batch_id)}", hint='batch_id="..."')
+    if not is_unicode(batch_id):
+        raise EddylineError(
+            f"the id {shown(batch_id)} of a batch has half of a character (a lone surrogate)",
+            hint="no file can be named so; give the batch another id",
+        )
 
 
 def _named(subscription: Subscription) -> tuple[str, ...]:

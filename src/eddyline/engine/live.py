@@ -24,9 +24,10 @@ from eddyline.engine.members import NEVER, Flags, Integers, Member, Quarantine, 
 from eddyline.engine.pieces import OPEN, Piece, build_piece, normal_forms
 from eddyline.engine.projections import Projections
 from eddyline.errors import LedgerError
+from eddyline.execute.batch import ColumnReader
 from eddyline.functions.evaluate import fallible
-from eddyline.model.catalog import Stream
-from eddyline.model.expression import Expression
+from eddyline.model.catalog import Stream, distinct_streams
+from eddyline.model.expression import Expression, columns_of
 from eddyline.model.predicate import conditions_of
 from eddyline.model.query import NormalQuery, Query
 
@@ -40,6 +41,17 @@ class State:
     streams: Mapping[str, Stream]
     pieces: Mapping[str, tuple[Piece, ...]] = field(default_factory=dict)
     fallible: Mapping[str, tuple[Expression, ...]] = field(default_factory=dict)
+    _readers: dict[str, ColumnReader] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def reader(self, stream: Stream) -> ColumnReader:
+        """Takes what these queries read out of the batches of a stream."""
+        known = self._readers.get(stream.name)
+        if known is None:
+            used = dict.fromkeys(name for piece in self.pieces.get(stream.name, ()) for name in piece.columns)
+            for expression in self.fallible.get(stream.name, ()):
+                used.update(dict.fromkeys(sorted(columns_of(expression))))
+            known = self._readers[stream.name] = ColumnReader(stream, used)
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +94,7 @@ class LiveSet:
         self.gate = Gate()
         self.time_zone = time_zone
         self.members: dict[str, Member] = {}
-        self.streams = {stream.name: stream for stream in streams}  # that queries are compiled for
+        self.streams = {s.name: s for s in distinct_streams(streams)}  # that queries are compiled for
         self.state = State(version, Table(), self.streams)
         self.slots = Quarantine()
         self.projections = Projections()

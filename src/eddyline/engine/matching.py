@@ -14,11 +14,9 @@ from eddyline.engine.live import State
 from eddyline.engine.members import Integers, Member
 from eddyline.errors import LedgerError
 from eddyline.execute import rescue
-from eddyline.execute.batch import columns_of
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Expression
-from eddyline.model.expression import columns_of as attributes_of
 from eddyline.model.query import NormalQuery, Query
 
 _NONE: npt.NDArray[Any] = np.empty(0, np.int64)
@@ -41,9 +39,7 @@ def find(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zo
     """What the queries of a state match in a batch."""
     pieces = state.pieces.get(stream.name, ())
     counted = state.fallible.get(stream.name, ())
-    used = dict.fromkeys(name for piece in pieces for name in piece.columns)
-    used.update(dict.fromkeys(name for expression in counted for name in sorted(attributes_of(expression))))
-    columns, rows = columns_of(batch, stream, used)
+    columns, rows = state.reader(stream).read(batch)
     if not rows:
         return Found(_NONE, _NONE, {})
     evaluation = Evaluation(columns, time_zone=time_zone, rows=rows)

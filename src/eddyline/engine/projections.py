@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.execute.batch import Columns, columns_of
+from eddyline.execute.batch import ColumnReader, Columns
 from eddyline.functions.evaluate import Evaluation, arrow_type
 from eddyline.functions.evaluate.read import read
 from eddyline.model import types as t
@@ -40,6 +40,10 @@ class Projection:
         return tuple(name for name in names if name in self.stream.types)
 
     @cached_property
+    def _reader(self) -> ColumnReader:
+        return ColumnReader(self.stream, self.columns)
+
+    @cached_property
     def externals(self) -> tuple[Call, ...]:
         """The calls in it that only Spark can compute; `apply` wants their values."""
         return tuple(dict.fromkeys(call for o in self.outputs for call in externals_of(o.expression)))
@@ -58,7 +62,7 @@ class Projection:
         self, batch: pa.RecordBatch | pa.Table, rows: Integers, known: Known | None = None
     ) -> Projected:
         """Its columns for rows of a batch, which may repeat; `known` has the values of its `externals`."""
-        columns, _ = columns_of(batch, self.stream, self.columns)
+        columns, _ = self._reader.read(batch)
         distinct, inverse = np.unique(rows, return_inverse=True)
         evaluation = _Rows(columns, distinct, self.time_zone, known or {})
         arrays = [

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import sys
 import threading
+import time
+import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final
@@ -15,6 +19,9 @@ from eddyline.errors import EddylineError
 
 Callback = Callable[[pa.Table], object]
 WAITING: Final = 1_024  # deliveries that may wait in a queue before a push waits for their reader
+LOOK: Final = 0.1  # seconds after which a push that waits looks whether the reader is still there
+PATIENCE: Final = 1.0  # seconds that a push waits without a word
+log = logging.getLogger("eddyline.engine")
 
 
 class Subscription:
@@ -36,28 +43,36 @@ class Subscription:
         self.close()
 
 
-class _Queue:
-    """Tables on their way to one reader. A push waits while it is full: nothing is thrown away."""
+class Queue:
+    """Tables on their way to one reader, who holds it; the engine does not, so that a reader who forgets it is gone.
 
-    _LOOK: float | None = None  # seconds after which a push that waits looks whether it still has to
+    A push waits while it is full: nothing is thrown away.
+    """
 
-    def __init__(self, waiting: int, leave: Callable[[_Queue], None]) -> None:
+    _CALL: str  # what a user calls to get one
+
+    def __init__(self, waiting: int, leave: Callable[[Queue], None]) -> None:
         if waiting < 1:
             raise EddylineError(f"a queue of {waiting} deliveries takes none", hint="waiting is at least 1")
         self._tables: deque[pa.Table] = deque()
         self._most = waiting
         self._changed = threading.Condition()
         self._leave = leave
+        self._made_at = _place_of_caller()
         self.closed = False
 
-    def put(self, table: pa.Table) -> None:
-        """Hand a table over; waits while the queue is full and open."""
+    def offer(self, table: pa.Table) -> bool:
+        """Hand a table over; False if there was no room for a moment. One that is closed takes it and lets it go."""
         with self._changed:
-            while len(self._tables) >= self._most and not self.closed and self._may_wait():
-                self._changed.wait(self._LOOK)
-            if not self.closed:
-                self._tables.append(table)
-                self._changed.notify_all()
+            if len(self._tables) >= self._most and not self.closed and self._may_wait():
+                self._changed.wait(LOOK)
+            if self.closed:
+                return True
+            if len(self._tables) >= self._most and self._may_wait():
+                return False
+            self._tables.append(table)
+            self._changed.notify_all()
+            return True
 
     def _may_wait(self) -> bool:
         return True
@@ -69,9 +84,44 @@ class _Queue:
             self._changed.notify_all()
         self._leave(self)
 
+    def __str__(self) -> str:
+        return f"the reader of engine.{self._CALL}() made at {self._made_at}"
 
-class DeliveryIterator(_Queue, Iterator[pa.Table]):
-    """Deliveries of all pushes from now on, one by one; waits for the next, ends when it or the engine is closed."""
+
+def hand_over(reader: weakref.ref[Queue], table: pa.Table) -> None:
+    """Give a table to a reader; waits as long as there is no room and the reader is there."""
+    begun, told = time.monotonic(), False
+    # The queue is held for a moment at a time: whoever waits for a reader must not be the one who keeps it alive.
+    while not _offered(reader, table):
+        if not told and time.monotonic() - begun >= PATIENCE:
+            told = True
+            log.warning(
+                "a push waits for %s, which has not taken the deliveries that it was given; it goes on when they "
+                "are read or the reader is closed",
+                reader(),
+            )
+
+
+def _offered(reader: weakref.ref[Queue], table: pa.Table) -> bool:
+    queue = reader()
+    return queue is None or queue.offer(table)
+
+
+def _place_of_caller() -> str:
+    """Where the code stands that asked the engine for a queue."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("eddyline.engine."):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+class DeliveryIterator(Queue, Iterator[pa.Table]):
+    """Deliveries of all pushes from now on, one by one; waits for the next, ends when it or the engine is closed.
+
+    It is closed when it is forgotten, too: after a `for` loop over it that was left, unless somebody else holds it.
+    """
+
+    _CALL = "deliveries"
 
     def __next__(self) -> pa.Table:
         with self._changed:
@@ -89,32 +139,37 @@ class DeliveryIterator(_Queue, Iterator[pa.Table]):
         self.close()
 
 
-class DeliveryStream(_Queue, AsyncIterator[pa.Table]):
+class DeliveryStream(Queue, AsyncIterator[pa.Table]):
     """The same for `async for`; belongs to the event loop that it was made in.
 
     A push in the thread of that loop does not wait for room, since the reader could then never make any. When the loop
     is closed, nobody can read any more, and the stream is closed, too.
     """
 
-    _LOOK = 0.1
+    _CALL = "stream"
 
-    def __init__(self, waiting: int, leave: Callable[[_Queue], None]) -> None:
+    def __init__(self, waiting: int, leave: Callable[[Queue], None]) -> None:
         super().__init__(waiting, leave)
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._ready = asyncio.Event()
 
-    def put(self, table: pa.Table) -> None:
+    def offer(self, table: pa.Table) -> bool:
         """Hand a table over and wake the reader."""
         if self._loop.is_closed():
             self.close()
-        super().put(table)
+        taken = super().offer(table)
         self._wake()
+        return taken
 
     def close(self) -> None:
         """Take no more; what waits can still be read."""
         super().close()
         self._wake()
+
+    async def aclose(self) -> None:
+        """The same, for `contextlib.aclosing`."""
+        self.close()
 
     def _may_wait(self) -> bool:
         return threading.get_ident() != self._thread and not self._loop.is_closed()

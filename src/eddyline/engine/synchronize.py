@@ -43,10 +43,10 @@ def write_through(registry: Registry, edit: Edit, streams: Iterable[Stream], bas
                 query=query.id,
                 hint="enable it there, or remove it there first",
             )
-    known = {stream.name for stream in registry.streams()}
+    known = {stream.name.lower() for stream in registry.streams()}
     registry.change(
         [*(Put(q.id, q.sql) for q in (*edit.add, *edit.replace)), *(Drop(id) for id in edit.remove)],
-        streams=[stream for stream in streams if stream.name not in known],
+        streams=[stream for stream in streams if stream.name.lower() not in known],
         reason="by an engine",
         check=_checked,
         base=base,

@@ -20,7 +20,7 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import with_candidates
 from eddyline.index.segment import Segment
 from eddyline.kernels.sorting import add_numbers
-from eddyline.model.asc import covered
+from eddyline.model.asc import one_is_spare
 from eddyline.model.matches import Integers, Part
 from eddyline.order.carry_over import carry_over
 
@@ -87,8 +87,7 @@ class SegmentExecutor:
     @property
     def _drops(self) -> bool:
         """Whether tuples can be dropped before they have visited all subjects, so that a filter may leave some out."""
-        ascs = self.rowwise[0].index.ascs
-        return any(covered([asc for asc in ascs if asc is not left_out]) for left_out in ascs)
+        return one_is_spare(self.rowwise[0].index.ascs)
 
     def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> list[Part]:
         """The matches of a batch, one part for each executor that has queries."""

@@ -147,6 +147,17 @@ def covered(ascs: Sequence[ASC]) -> bool:
     return int(np.bitwise_count(used).sum()) == ascs[0].queries
 
 
+def one_is_spare(ascs: Sequence[ASC]) -> bool:
+    """Whether the others are a cover set without some one of the subjects; in one pass, for there may be thousands."""
+    if len(ascs) < 2 or not covered(ascs):
+        return False
+    once, twice = np.zeros_like(ascs[0].qub), np.zeros_like(ascs[0].qub)
+    for asc in ascs:
+        twice |= once & asc.qub
+        once |= asc.qub
+    return any(not (asc.qub & ~twice).any() for asc in ascs)
+
+
 def subject_text(subject: Expression) -> str:
     """A subject in short: its name, or its outermost operation with the columns inside.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -42,7 +43,7 @@ class Stream:
         object.__setattr__(self, "types", {name: kind for name, kind in kinds.items() if kind is not None})
 
     def __hash__(self) -> int:
-        return hash((self.name, tuple(self.schema.names)))
+        return hash(self.name)  # that of a schema takes milliseconds where it has thousands of columns
 
     @cached_property
     def spelling(self) -> dict[str, str]:
@@ -53,6 +54,42 @@ class Stream:
     def everything(self) -> tuple[Output, ...]:
         """What `SELECT *` gives: every column under its own name."""
         return tuple(Output(name, Column(name, self.types.get(name, t.VOID))) for name in self.schema.names)
+
+
+def distinct_streams(streams: Iterable[Stream]) -> list[Stream]:
+    """Streams of which no two have one name; a `SchemaError` where two have (names are compared without case)."""
+    known: dict[str, Stream] = {}
+    for stream in streams:
+        if stream.name.lower() in known:
+            first = known[stream.name.lower()].name
+            named = f'"{first}"' if first == stream.name else f'"{first}" or "{stream.name}"'
+            raise SchemaError(
+                f"two streams have the name {named} (names are compared without case)",
+                hint="rename one of them",
+            )
+        known[stream.name.lower()] = stream
+    return list(known.values())
+
+
+def find_stream(streams: Mapping[str, Stream], name: str | None) -> Stream:
+    """The stream of a name, given as it is spelled or in another case; without a name, the only one that there is.
+
+    `streams` are by their own names, of which no two differ in case alone.
+
+    >>> quotes = Stream("quotes", pa.schema([("price", pa.float64())]))
+    >>> find_stream({"quotes": quotes}, "QUOTES").name
+    'quotes'
+    """
+    if name is None and len(streams) == 1:
+        return next(iter(streams.values()))
+    if isinstance(name, str):
+        if name in streams:
+            return streams[name]
+        for stream in streams.values():
+            if stream.name.lower() == name.lower():
+                return stream
+    problem = "it is not said which stream is meant" if name is None else f'stream "{name}" is not known'
+    raise SchemaError(problem, hint=f"name one of {', '.join(streams)}" if streams else "declare it")
 
 
 def _repeated(names: list[str]) -> str | None:

@@ -17,6 +17,15 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class StandingQuery:
+    """A query that is in force: its id, its text, and the stream that it reads, as that is declared."""
+
+    id: str
+    sql: str
+    stream: str
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """One item of a SELECT list: the name that results carry, and the expression that gives it."""
 

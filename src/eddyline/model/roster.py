@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.model.names import unknown_query
 from eddyline.model.texts import Texts
 
 Find = Callable[[str], int | None]
@@ -43,10 +44,13 @@ class Roster:
         return self._size
 
     def number(self, id: str) -> int:
-        """The number of an id; KeyError if no query has it."""
+        """The number of an id; an `UnknownQueryError`, which is a `KeyError`, if no query has it."""
         number = self._numbers.get(id) if self._find is None else self._find(id)
         if number is None:
-            raise KeyError(id)
+            dead = set(self.removed.tolist())
+            raise unknown_query(
+                id, (known for n, known in enumerate(islice(self._ids, self._size)) if n not in dead)
+            )
         return number
 
     def by_id(self, values: list[int]) -> dict[str, int]:

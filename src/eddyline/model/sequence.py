@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence as List
 from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
 
 from eddyline.model.asc import ASC, covered, subject_text
 
@@ -72,10 +75,13 @@ class Sequence:
 
     def cover(self, ascs: List[ASC]) -> int | None:
         """How many subjects of the macro-sequence are a cover set, so that tuples can be dropped; None if never."""
-        for count in range(1, len(self.subjects) + 1):
-            if covered([ascs[subject] for subject in self.subjects[:count]]):
-                return count
-        return None
+        chosen = [ascs[subject] for subject in self.subjects]
+        if not covered(chosen):
+            return None
+        used = list(
+            accumulate((asc.qub for asc in chosen), np.bitwise_or)
+        )  # one pass: there may be thousands
+        return 1 + next(place for place, queries in enumerate(used) if (queries == used[-1]).all())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.errors import EddylineError
-from eddyline.execute.batch import columns_of
+from eddyline.execute.batch import ColumnReader
 from eddyline.execute.why import Why, decide
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import values_of
@@ -26,7 +26,7 @@ def why_of(query: NormalQuery, stream: Stream, row: Mapping[str, Any] | Any) -> 
         row = pa.RecordBatch.from_pylist([dict(row)], schema=schema)
     subjects = dict.fromkeys(condition.subject for condition in conditions_of(query.predicate))
     used = dict.fromkeys(name for subject in subjects for name in sorted(attributes_of(subject)))
-    columns, rows = columns_of(row, stream, used)
+    columns, rows = ColumnReader(stream, used).read(row)
     if rows != 1:
         raise EddylineError(f"why looks at one row, not at {rows}", hint="slice the batch: batch.slice(i, 1)")
     evaluation = Evaluation(columns, time_zone=query.time_zone, rows=1)

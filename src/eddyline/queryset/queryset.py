@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
-from eddyline.errors import EddylineError, QueryError
+from eddyline.errors import QueryError
 from eddyline.execute import rescue
 from eddyline.execute.batch import Columns
 from eddyline.execute.ordered import OrderReport
@@ -20,10 +20,11 @@ from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.why import Why
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.book import Book
-from eddyline.model.catalog import Stream
+from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.expression import Call, Expression
 from eddyline.model.matches import Matches, Part
-from eddyline.model.query import NormalQuery, Query
+from eddyline.model.names import as_queries, check_query, unknown_query
+from eddyline.model.query import NormalQuery, Query, StandingQuery
 from eddyline.queryset import shared, store
 from eddyline.queryset.cost import Cost, Costs
 from eddyline.queryset.explain import explain_query, explain_set
@@ -50,6 +51,8 @@ class QuerySet:
     >>> queries = QuerySet.build({"cheap": "SELECT symbol FROM quotes WHERE price < 10"}, streams=[quotes])
     >>> queries.match(pa.record_batch({"symbol": ["A", "B"], "price": [5.0, 50.0]})).counts()
     {'cheap': 1}
+    >>> list(queries), "cheap" in queries, queries["cheap"].stream
+    (['cheap'], True, 'quotes')
     >>> print(queries.why("cheap", {"symbol": "B", "price": 50.0}))
     does not match, because
       price is 50.0, which does not lie in (-inf, 10.0)
@@ -111,6 +114,15 @@ class QuerySet:
     def __contains__(self, id: str) -> bool:
         return id in self._book
 
+    def __iter__(self) -> Iterator[str]:
+        """The ids of the queries, in the order in which they were added."""
+        return (query.id for _, query in self.queries())
+
+    def __getitem__(self, id: str) -> StandingQuery:
+        """A query by its id; an `UnknownQueryError`, which is a `KeyError`, if there is none."""
+        query = Query(id, self._book.text(self.number(id)))
+        return StandingQuery(id, query.sql, self._compiler.compile(query).stream)
+
     @property
     def size(self) -> int:
         """How many numbers were given so far, those of removed queries included."""
@@ -144,8 +156,9 @@ class QuerySet:
         normal: list[NormalQuery] = []
         problems: list[QueryError] = []
         fresh: set[str] = set()
-        for query in _as_queries(queries):
+        for query in as_queries(queries):
             try:
+                check_query(query.id, query.sql)
                 if query.id in fresh or query.id in self._book:
                     raise QueryError(
                         "the id is taken already", query=query.id, hint="remove that query first"
@@ -372,18 +385,12 @@ class QuerySet:
         """The number of a query, by which matches name it in this version and those that grow out of it."""
         number = self._book.find(id)
         if number is None:
-            raise EddylineError(f'there is no query "{id}"')
+            raise unknown_query(id, self)
         return number
 
     def stream(self, name: str | None = None) -> Stream:
         """A stream by name; without one, the only one that there is."""
-        streams = {stream.name: stream for stream in self._compiler.streams}
-        if name is None and len(streams) == 1:
-            return next(iter(streams.values()))
-        if name is None or name not in streams:
-            problem = "the set has several streams" if name is None else f'stream "{name}" is not known'
-            raise EddylineError(problem, hint=f"name one of {', '.join(streams)}")
-        return streams[name]
+        return find_stream({stream.name: stream for stream in self._compiler.streams}, name)
 
     def _compiled(self) -> tuple[SegmentExecutor, ...]:
         """All segments, those of queries added since the last call compiled now."""
@@ -403,7 +410,3 @@ class QuerySet:
 def open_set(path: str | Path, *, verify: bool = True, resolver: Resolver | None = None) -> QuerySet:
     """Open a saved set of either form, as `QuerySet.load` does; workers skip `verify`, which the driver has done."""
     return QuerySet.load(path, resolver=resolver, verify=verify)
-
-
-def _as_queries(queries: Queries) -> Iterable[Query]:
-    return [Query(*pair) for pair in queries.items()] if isinstance(queries, Mapping) else queries

@@ -32,8 +32,8 @@ from eddyline.index.packed import open_packed, packed
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
 from eddyline.model.texts import Texts
-from eddyline.queryset.durable import flush_folder, make_folder, write_new, write_whole
 from eddyline.queryset.streams import pack_stream, unpack_stream
+from eddyline.storage.durable import flush_folder, make_folder, write_new, write_whole
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"

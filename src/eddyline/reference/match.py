@@ -7,8 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from eddyline.errors import SchemaError
-from eddyline.model.catalog import Stream
+from eddyline.model.catalog import Stream, distinct_streams, find_stream
 from eddyline.model.matches import Matches, RowLists
 from eddyline.model.query import BoundQuery, Query
 from eddyline.reference.evaluate import OnFailure, Row, evaluate
@@ -69,24 +68,12 @@ def _prepare(
     queries: Queries, streams: Sequence[Stream], stream: str | None, time_zone: str
 ) -> tuple[Stream, list[BoundQuery]]:
     """The batch's stream, and the queries on it, bound."""
-    source = _choose(streams, stream)
+    source = find_stream({one.name: one for one in distinct_streams(streams)}, stream)
     given: Iterable[Query | BoundQuery] = (
         [Query(id, sql) for id, sql in queries.items()] if isinstance(queries, Mapping) else queries
     )
     bound = [query if isinstance(query, BoundQuery) else _bind(query, streams, time_zone) for query in given]
     return source, [query for query in bound if query.stream == source.name]
-
-
-def _choose(streams: Sequence[Stream], name: str | None) -> Stream:
-    if name is None and len(streams) == 1:
-        return streams[0]
-    for stream in streams:
-        if stream.name == name:
-            return stream
-    known = ", ".join(f'"{stream.name}"' for stream in streams)
-    if name is None:
-        raise SchemaError("it is not said which stream the batch belongs to", hint=f"one of {known}")
-    raise SchemaError(f'stream "{name}" is not known', hint=f"known are {known}")
 
 
 def _bind(query: Query, streams: Sequence[Stream], time_zone: str) -> BoundQuery:

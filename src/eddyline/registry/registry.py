@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from eddyline.errors import ConflictError, QueryError, RefusedError, RegistryError
-from eddyline.model.catalog import Stream
+from eddyline.model.catalog import Stream, distinct_streams
 from eddyline.model.verdict import State
 from eddyline.registry import accounts, reading
 from eddyline.registry.database import Database
@@ -172,7 +172,7 @@ class Registry:
         whole change a `RefusedError`; without `all_or_nothing` the others are made, and the result names it.
         `base` is the version that the edits were made for: if there is a newer one, the change is a `ConflictError`.
         """
-        edits, declared = list(edits), list(streams)
+        edits, declared = list(edits), distinct_streams(streams)
         author, reason = author_of(author), reason_text(reason)
         checked_for = self.streams() if check is not None else []
         seen = look(edits, check)

@@ -11,10 +11,10 @@ from typing import Any, Final, Literal
 
 from eddyline.errors import NameRefusedError, QueryError, RegistryError
 from eddyline.model.catalog import Stream
+from eddyline.model.names import NAME_RULE, check_query, is_name, shown
 from eddyline.model.query import Query
 from eddyline.model.verdict import State, Verdict
 
-LONGEST_NAME: Final = 500  # characters of an id, a tag, an owner, a destination or an author
 LONGEST_REASON: Final = 10_000  # characters
 
 
@@ -70,8 +70,7 @@ class Put:
     new: bool = False  # refused where the id is taken
 
     def __post_init__(self) -> None:
-        if not _is_name(self.id):
-            _refuse("the id", self.id)
+        check_query(self.id, self.sql)
         text = self.sql.strip()
         if not text:
             raise RegistryError(f'query "{self.id}" has no text')
@@ -177,7 +176,7 @@ class Budget:
             raise RegistryError(
                 f"a budget is for a query or an owner and says refuse or shadow, not {self.scope}, {self.over}"
             )
-        if not _is_name(self.name):
+        if not is_name(self.name):
             _refuse(f"the {self.scope} of a budget", self.name)
         for limit in (self.bytes, self.nanoseconds):
             if limit is not None and not 0 <= limit < float("inf"):
@@ -192,7 +191,7 @@ def _settle(edit: Put | Set) -> None:
         object.__setattr__(edit, "tags", tags_of(edit.tags))
     for name in ("owner", "destination"):
         value = getattr(edit, name)
-        if isinstance(value, str) and not _is_name(value):
+        if isinstance(value, str) and not is_name(value):
             _refuse(f"the {name}", value)
     if not isinstance(edit.metadata, Keep):
         object.__setattr__(edit, "metadata", metadata_of(edit.metadata))
@@ -218,7 +217,7 @@ def tags_of(tags: Iterable[str]) -> tuple[str, ...]:
         raise RegistryError(f"tags are several texts, not {tags!r}", hint=f"write [{tags!r}]")
     found = tuple(sorted(set(tags)))
     for tag in found:
-        if not _is_name(tag) or " " in tag or "," in tag:
+        if not is_name(tag) or " " in tag or "," in tag:
             _refuse("the tag", tag, "a tag is one word without commas")
     return found
 
@@ -236,22 +235,12 @@ def metadata_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _is_name(text: object) -> bool:
-    return (
-        isinstance(text, str)
-        and 0 < len(text) <= LONGEST_NAME
-        and text.isprintable()
-        and text[0] != " "
-        and text[-1] != " "
-    )
-
-
 def author_name(author: str) -> str:
     """An author's name, which is one line that every terminal shows."""
     author = author.strip()
     if not author:
         raise NameRefusedError("the author has no name", hint="say who makes the change")
-    if not _is_name(author):
+    if not is_name(author):
         _refuse("the author", author)
     return author
 
@@ -278,10 +267,10 @@ def fitting_reason(reason: str) -> str:
     >>> fitting_reason("bad row: \x1b[2J\ud800")
     'bad row: \\x1b[2J\\ud800'
     """
-    shown = "".join(
+    readable = "".join(
         c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in reason.strip()
     )
-    return shown if len(shown) <= LONGEST_REASON else shown[: LONGEST_REASON - 3] + "..."
+    return readable if len(readable) <= LONGEST_REASON else readable[: LONGEST_REASON - 3] + "..."
 
 
 def storable(what: str, text: str) -> str:
@@ -296,9 +285,5 @@ def storable(what: str, text: str) -> str:
     )
 
 
-def _refuse(what: str, text: object, hint: str | None = None) -> None:
-    shown = repr(text) if not isinstance(text, str) or len(text) <= 60 else repr(text[:60]) + "..."
-    raise NameRefusedError(
-        f"{what} {shown} is not accepted",
-        hint=hint or f"it is 1 to {LONGEST_NAME} printable characters without blanks at the ends",
-    )
+def _refuse(what: str, text: object, hint: str = NAME_RULE) -> None:
+    raise NameRefusedError(f"{what} {shown(text)} is not accepted", hint=hint)

@@ -9,10 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from eddyline import Engine, LedgerError, QueryError, SchemaError, Stream
+from eddyline import Engine, LedgerError, QueryError, QuerySet, RegistryError, SchemaError, Stream
 from eddyline.engine.account import Account
 from eddyline.engine.projections import Projection
 from eddyline.errors import EddylineError
+from eddyline.execute import batch as batch_module
+from eddyline.model.query import StandingQuery
+from eddyline.registry import Put
 
 QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
 TRADES = Stream("trades", pa.schema([("size", pa.int32())]))
@@ -232,12 +235,115 @@ def test_merging_that_breaks_is_logged(
     assert engine.push("quotes", BATCH.slice(0, 1)).ledger.total.matches == 34
 
 
-@pytest.mark.parametrize("id", [1, None, b"a", "\ud800"])
-def test_an_id_is_text(id: Any) -> None:
-    engine = Engine([QUOTES])
-    with pytest.raises(QueryError, match="the id of a query is text"):
-        engine.add({"fine": "SELECT * FROM quotes", id: "SELECT * FROM quotes"})
-    assert len(engine) == 0
+BAD_IDS: list[Any] = [1, None, b"a", "", " a", "a ", "a\nb", "a\x00", "\ud800", "x" * 501, "a\u2028b"]
+
+
+@pytest.mark.parametrize("id", BAD_IDS)
+def test_an_id_is_the_same_everywhere(id: Any) -> None:
+    engine, sql = Engine([QUOTES]), "SELECT * FROM quotes"
+    messages = set()
+    for put in (
+        lambda: engine.add({"fine": sql, id: sql}),
+        lambda: engine.change(replace={id: sql}),
+        lambda: QuerySet.build({"fine": sql, id: sql}, streams=[QUOTES]),
+        lambda: Put(id, sql),
+    ):
+        with pytest.raises(QueryError, match=r"the id .* is not accepted") as caught:
+            put()
+        assert isinstance(caught.value, RegistryError)
+        messages.add(str(caught.value))
+    assert len(messages) == 1 and len(engine) == 0
+    collected = QuerySet.build({"fine": sql, id: sql}, streams=[QUOTES], on_error="collect")
+    assert list(collected) == ["fine"] and {str(problem) for problem in collected.problems} == messages
+
+
+def test_ids_and_texts_that_are_something_else(engine: Engine) -> None:
+    with pytest.raises(QueryError, match="the id 5 is not accepted"):
+        engine.add(5, "SELECT * FROM quotes")  # type: ignore[arg-type]
+    with pytest.raises(EddylineError, match='query "a" has no text'):
+        engine.replace("a")
+    for bad in (None, 5, b"SELECT * FROM quotes"):
+        with pytest.raises(QueryError, match=r'query "a": its text is .* which is no text'):
+            engine.add({"a": bad})  # type: ignore[dict-item]
+        with pytest.raises(QueryError, match=r'query "a": its text is .* which is no text'):
+            QuerySet.build({"a": bad}, streams=[QUOTES])  # type: ignore[dict-item]
+    with pytest.raises(QueryError, match="the text has a lone surrogate"):
+        engine.add("a", "SELECT * FROM quotes WHERE symbol = '\ud800'")
+
+
+@pytest.mark.parametrize(("id", "message"), [(5, "is text, not 5"), ("\udc80", "half of a character")])
+def test_the_id_of_a_batch_is_text(engine: Engine, id: Any, message: str) -> None:
+    with pytest.raises(EddylineError, match=message):
+        engine.push("quotes", BATCH, batch_id=id)
+
+
+def test_streams_are_found_in_any_case(engine: Engine) -> None:
+    engine.add("a", "SELECT symbol FROM Quotes")
+    assert engine.push("QUOTES", BATCH).ledger.stream == "quotes"
+    assert engine.push("QUOTES", BATCH).of("a").num_rows == 3
+    for stream in (5, None, ""):
+        with pytest.raises(SchemaError, match="stream"):
+            engine.push(stream, BATCH)  # type: ignore[arg-type]
+
+
+def test_two_streams_of_one_name_are_refused() -> None:
+    for other in (QUOTES, Stream("QUOTES", TRADES.schema)):
+        with pytest.raises(SchemaError, match='two streams have the name "quotes"'):
+            Engine(streams=[QUOTES, TRADES, other])
+
+
+def test_the_queries_of_an_engine_by_id(engine: Engine) -> None:
+    engine.add({"a": "SELECT symbol FROM QUOTES", "b": "SELECT size FROM trades"})
+    assert list(engine) == ["a", "b"] and "a" in engine and "c" not in engine
+    assert engine["a"] == StandingQuery("a", "SELECT symbol FROM QUOTES", "quotes")
+    engine.replace("a", "SELECT price FROM quotes")
+    assert engine["a"].sql == "SELECT price FROM quotes" and list(engine) == ["b", "a"]
+    with pytest.raises(KeyError, match=r'there is no query "aa"\nhint: did you mean "a"\?'):
+        engine["aa"]
+
+
+def test_a_closed_engine_takes_nothing_and_can_be_read(engine: Engine) -> None:
+    engine.add("a", "SELECT symbol FROM quotes")
+    deliveries = engine.push("quotes", BATCH)
+    engine.close()
+    for call in (
+        lambda: engine.push("quotes", BATCH),
+        lambda: engine.add("b", "SELECT symbol FROM quotes"),
+        lambda: engine.replace("a", "SELECT price FROM quotes"),
+        lambda: engine.remove("a"),
+        lambda: engine.on("a", print),
+        engine.deliveries,
+        engine.merge,
+    ):
+        with pytest.raises(EddylineError, match="the engine is closed"):
+            call()
+    engine.close()
+    assert list(engine) == ["a"] and engine.version == 1 and deliveries.of("a").num_rows == 3
+    assert engine.ledger.totals.batches == 1
+
+
+def test_a_wide_table_is_read_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thousands of columns only those that queries read are looked at, whatever the others are."""
+    wide = Stream("wide", pa.schema([(f"c{i}", pa.int64()) for i in range(3_000)]))
+    engine = Engine([wide])
+    engine.add("one", "SELECT c2999 FROM wide WHERE c7 = 5")
+    columns = {field.name: pa.array([5]) for field in wide.schema}
+    columns["c8"] = pa.array(["not a number"])
+    del columns["c9"]
+    batch = pa.record_batch(columns)
+    assert engine.push("wide", batch).of("one").to_pylist() == [{"c2999": 5}]
+    looked: list[str] = []
+    spark_type = batch_module.spark_type
+    monkeypatch.setattr(
+        batch_module, "spark_type", lambda arrow: looked.append(str(arrow)) or spark_type(arrow)
+    )
+    for _ in range(3):
+        again = pa.record_batch(columns)  # another schema object, the same columns
+        assert engine.push("wide", again).of("one").to_pylist() == [{"c2999": 5}]
+    assert looked == []
+    engine.add("two", "SELECT c9 FROM wide WHERE c7 = 5")
+    (error,) = engine.push("wide", batch).errors
+    assert 'no column "c9"' in str(error)
 
 
 def test_what_is_added_are_queries() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 
@@ -84,7 +85,6 @@ def test_an_iterator_in_a_thread(engine: Engine) -> None:
     engine.close()
     thread.join()
     assert found == [3] * 5
-    engine.push("quotes", BATCH)
     assert list(iterator) == []
 
 
@@ -153,6 +153,107 @@ def test_a_push_does_not_wait_for_an_event_loop_that_is_gone(engine: Engine) -> 
     pushing.start()
     pushing.join(20)
     assert not pushing.is_alive() and stream.closed
+
+
+def push_many(engine: Engine, times: int) -> threading.Thread:
+    """Push in a thread of its own, which a test waits for."""
+    pushing = threading.Thread(
+        target=lambda: [engine.push("quotes", BATCH) for _ in range(times)], daemon=True
+    )
+    pushing.start()
+    return pushing
+
+
+def test_nobody_waits_for_an_iterator_that_was_left(engine: Engine) -> None:
+    def read_one() -> None:
+        for _ in engine.deliveries(waiting=2):
+            break
+
+    reader = threading.Thread(target=read_one)
+    reader.start()
+    while not engine._queues:
+        time.sleep(0.001)
+    engine.push("quotes", BATCH)
+    reader.join()
+    pushing = push_many(engine, 5)
+    pushing.join(20)
+    assert not pushing.is_alive()
+    engine.deliveries()
+    assert len(engine._queues) == 1, "those that are gone are let go"
+
+
+def test_an_iterator_that_is_forgotten_while_a_push_waits_for_it(engine: Engine) -> None:
+    held = [engine.deliveries(waiting=1)]
+    pushing = push_many(engine, 5)
+    time.sleep(0.15)
+    assert pushing.is_alive()
+    held.clear()
+    pushing.join(20)
+    assert not pushing.is_alive()
+
+
+def test_nobody_waits_for_an_async_for_that_was_left(engine: Engine) -> None:
+    async def main() -> bool:
+        async def read_one() -> None:
+            async for _ in engine.stream(waiting=1):
+                return
+
+        reader = asyncio.create_task(read_one())
+        await asyncio.sleep(0)
+        await engine.apush("quotes", BATCH)
+        await reader
+        pushing = push_many(engine, 5)
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            if not pushing.is_alive():
+                return True
+        engine.close()
+        return False
+
+    assert asyncio.run(main())
+
+
+def test_closed_as_generators_are(engine: Engine) -> None:
+    async def main() -> None:
+        async with contextlib.aclosing(engine.stream(waiting=1)) as stream:
+            engine.push("quotes", BATCH)
+        assert stream.closed
+
+    asyncio.run(main())
+    with contextlib.closing(engine.deliveries(waiting=1)) as iterator:
+        engine.push("quotes", BATCH)
+    assert iterator.closed and [table.num_rows for table in iterator] == [3]
+    assert engine._queues == ()
+
+
+def test_a_push_that_waits_says_for_whom(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("eddyline.engine.receivers.PATIENCE", 0.05)
+    with engine.deliveries(waiting=1) as iterator:
+        pushing = push_many(engine, 2)
+        while not caplog.records:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        assert pushing.is_alive(), "it goes on waiting"
+        assert next(iterator).num_rows == 3
+        pushing.join(20)
+        assert not pushing.is_alive() and next(iterator).num_rows == 3
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert f"the reader of engine.deliveries() made at {__file__}:" in record.getMessage()
+
+
+def test_closing_ends_a_push_that_waits(engine: Engine) -> None:
+    iterator = engine.deliveries(waiting=1)
+    pushing = push_many(engine, 2)
+    time.sleep(0.05)
+    assert pushing.is_alive()
+    engine.close()
+    pushing.join(20)
+    assert not pushing.is_alive() and [table.num_rows for table in iterator] == [3]
+    with pytest.raises(EddylineError, match="the engine is closed"):
+        engine.deliveries()
 
 
 def test_a_queue_has_room_for_something(engine: Engine) -> None:

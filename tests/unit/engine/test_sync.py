@@ -115,8 +115,9 @@ def test_streams_are_compared_without_case(registry: Registry) -> None:
     engine = Engine([Stream("QUOTES", QUOTES.schema)], registry=registry)
     assert [stream.name for stream in engine.streams] == ["quotes"]
     assert engine.push("quotes", BATCH).of("a").num_rows == 3
-    with pytest.raises(EddylineError, match='stream "QUOTES" is not known'):
-        engine.push("QUOTES", BATCH)
+    assert engine.push("QUOTES", BATCH).of("a").num_rows == 3
+    engine.add("b", "SELECT symbol FROM QUOTES")
+    assert [stream.name for stream in registry.streams()] == ["quotes"]
 
 
 def test_a_registry_that_went_back_is_refused(registry: Registry, tmp_path: Path) -> None:

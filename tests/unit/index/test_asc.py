@@ -10,10 +10,11 @@ import pytest
 
 from eddyline.index.asc import AscIndex, build_ascs, is_conjunction
 from eddyline.model import types as t
-from eddyline.model.asc import bits, covered
+from eddyline.model.asc import bits, covered, one_is_spare
 from eddyline.model.expression import Column
 from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Or, Predicate
 from eddyline.model.regions import Regions
+from eddyline.model.sequence import Sequence
 
 PRICE = Column("price", t.DOUBLE)
 SIZE = Column("size", t.INT)
@@ -125,6 +126,30 @@ def test_dead_regions() -> None:
     index = built(Condition(SIZE, Regions.points([1])), Condition(SIZE, Regions.points([2])))
     assert index.alive.tolist() == [False, True, False, True, False, False]
     assert covered(index.ascs) and not covered([])
+
+
+def test_cover_sets_are_found_in_one_pass() -> None:
+    """As asked one by one: which subjects cover all queries, from which place on, and whether one could be left out."""
+    source, subjects = random.Random(7), [Column(f"c{i}", t.INT) for i in range(6)]
+    found = set()
+    for _ in range(200):
+        predicates = [
+            And(
+                tuple(
+                    Condition(s, random_regions(source))
+                    for s in source.sample(subjects, source.randint(1, 3))
+                )
+            )
+            for _ in range(source.randint(1, 5))
+        ]
+        ascs = built(*predicates).ascs
+        order = source.sample(range(len(ascs)), source.randint(1, len(ascs)))
+        counts = [n for n in range(1, len(order) + 1) if covered([ascs[i] for i in order[:n]])]
+        assert Sequence(tuple(order)).cover(ascs) == min(counts, default=None)
+        spare = any(covered([asc for asc in ascs if asc is not one]) for one in ascs)
+        assert one_is_spare(ascs) == spare
+        found.add((spare, bool(counts)))
+    assert len(found) == 4
 
 
 def test_nothing_to_compile() -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pytest
 
-from eddyline.errors import ConflictError, QueryError, RefusedError, RegistryError
+from eddyline.errors import ConflictError, QueryError, RefusedError, RegistryError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.registry import Budget, Drop, Entry, Put, Registry, Set, State, Verdict
@@ -332,3 +332,8 @@ def test_halves_of_characters_are_refused_in_questions_too(registry: Registry) -
     for ask in (registry.entry, registry.history, lambda id: registry.change([Drop(id)])):
         with pytest.raises(RegistryError, match="cannot be asked for"):
             ask("bad\udcff")
+
+
+def test_two_streams_of_one_name(registry: Registry) -> None:
+    with pytest.raises(SchemaError, match='two streams have the name "news" or "News"'):
+        registry.change([], streams=[Stream("news", QUOTES.schema), Stream("News", QUOTES.schema)])

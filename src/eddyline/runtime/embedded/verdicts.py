@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from eddyline.execute.batch import columns_of
+from eddyline.execute.batch import ColumnReader
 from eddyline.execute.why import Reason, Why, decide
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import values_of
@@ -33,12 +33,10 @@ class Verdicts:
 
     def __init__(self, query: NormalQuery, stream: Stream) -> None:
         self._query = query
-        self._stream = stream
         self.conditions = tuple(dict.fromkeys(conditions_of(query.predicate)))
         self._subjects = tuple(dict.fromkeys(condition.subject for condition in self.conditions))
-        self._used = tuple(
-            dict.fromkeys(name for subject in self._subjects for name in sorted(attributes_of(subject)))
-        )
+        used = dict.fromkeys(name for subject in self._subjects for name in sorted(attributes_of(subject)))
+        self._reader = ColumnReader(stream, used)
         self.rows = 0
         self.matched = 0
         self.failed: Counter[Condition] = Counter()  # rows in which a condition does not hold
@@ -46,7 +44,7 @@ class Verdicts:
 
     def judge(self, batch: pa.RecordBatch) -> Iterator[Why]:
         """The verdict on every row."""
-        columns, rows = columns_of(batch, self._stream, self._used)
+        columns, rows = self._reader.read(batch)
         evaluation = Evaluation(columns, time_zone=self._query.time_zone, rows=rows)
         columns_of_values = [
             values_of(evaluation.values(subject), subject.type) for subject in self._subjects

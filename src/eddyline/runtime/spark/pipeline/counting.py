@@ -15,8 +15,8 @@ from typing import Final
 
 from eddyline.delivery.retry import Pause
 from eddyline.errors import RegistryError
-from eddyline.queryset.durable import make_folder, write_whole
 from eddyline.registry import Registry
+from eddyline.storage.durable import make_folder, write_whole
 
 AGAIN: Final = 10.0  # seconds before a registry that failed is asked again
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eddyline.errors import FileError
-from eddyline.queryset.durable import make_folder, write_whole
+from eddyline.storage.durable import make_folder, write_whole
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
 
 FOLDER: Final = "documents"  # in the checkpoint

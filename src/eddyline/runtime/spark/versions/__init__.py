@@ -3,13 +3,12 @@
 from eddyline.runtime.spark.versions.deliverables import Deliverables, open_deliverables
 from eddyline.runtime.spark.versions.log import VersionLog
 from eddyline.runtime.spark.versions.pin_file import Pin, Served, SetAside
-from eddyline.runtime.spark.versions.state import Running, StateFolder
+from eddyline.runtime.spark.versions.state import StateFolder
 from eddyline.runtime.spark.versions.versions import Versions
 
 __all__ = [
     "Deliverables",
     "Pin",
-    "Running",
     "Served",
     "SetAside",
     "StateFolder",

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eddyline.errors import FileError
-from eddyline.queryset.durable import flush_folder, make_folder
 from eddyline.runtime.spark.versions.orders import Orders, SegmentOrder
+from eddyline.storage.durable import flush_folder, make_folder
 
 
 class SetAside(NamedTuple):

@@ -15,12 +15,12 @@ from typing import Any
 from eddyline.errors import FileError
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.queryset import QuerySet, open_set
-from eddyline.queryset.durable import flush_folder, make_folder
 from eddyline.queryset.shared import MANIFEST, check_page, files_of, open_page, read_manifest, sweep
 from eddyline.runtime.spark.versions.compiled import SETTINGS, Compiled, Recipe
 from eddyline.runtime.spark.versions.deliverables import PARTS, Deliverables, named
 from eddyline.runtime.spark.versions.lexicon import Lexicon, read_texts
 from eddyline.runtime.spark.versions.table import Lists, Table
+from eddyline.storage.durable import flush_folder, make_folder
 
 
 class SavedVersions:

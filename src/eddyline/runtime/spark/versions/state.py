@@ -12,41 +12,22 @@ state/
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import socket
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 from uuid import uuid4
 
 from eddyline.errors import FileError, RegistryError
-from eddyline.queryset.durable import make_folder, write_whole
 from eddyline.runtime.spark.versions.log import VersionLog
+from eddyline.storage.durable import make_folder, write_whole
+from eddyline.storage.folder_lock import LOCK, FolderLock, Holder, holder_of
 
 FORMAT: Final = 1
 IDENTITY: Final = "eddyline.json"
-LOCK: Final = "lock"
 _STRAYS: Final = {LOCK, IDENTITY + ".draft"}  # what may stand in a folder whose identity was not written yet
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """The process that runs a pipeline, as far as it is known."""
-
-    pid: int | None = None
-    host: str | None = None
-    since: str | None = None
-
-    def __str__(self) -> str:
-        if self.pid is None:
-            return "another process"
-        return f"process {self.pid} on {self.host}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +82,17 @@ class StateFolder:
         return StateFolder(path, identity["pipeline"], identity["name"], tuple(identity["sources"]))
 
     @staticmethod
-    def is_running(path: str | Path) -> Running | None:
+    def is_running(path: str | Path) -> Holder | None:
         """Who runs the pipeline of a folder; None if nobody does."""
-        try:
-            handle = os.open(Path(path) / LOCK, os.O_RDWR)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise FileError(f"{path} cannot be looked at: {error}") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return None
-        except BlockingIOError:
-            return _holder(handle)
-        finally:
-            os.close(handle)
+        return holder_of(path)
 
-    def lock(self) -> Lock:
+    def lock(self) -> FolderLock:
         """Hold the folder until the result is closed; refused while another process, or this one, holds it."""
-        return Lock(self.path)
+        return FolderLock(
+            self.path,
+            f"the state in {self.path}",
+            hint="stop that pipeline first, or give this one a checkpoint of its own",
+        )
 
     @property
     def sets(self) -> Path:
@@ -171,61 +144,6 @@ class StateFolder:
                     f'{last.batch_id + 1} batches of source "{source}" were served, and {offsets.parent} is gone',
                     hint="restore it from a copy, or give the pipeline a new checkpoint and a new place for results",
                 )
-
-
-class Lock:
-    """A lock on a folder, held by this process until it is closed or the process ends, however that is."""
-
-    def __init__(self, path: Path) -> None:
-        try:
-            handle = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise FileError(f"the state in {path} cannot be locked: {error}") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _sign(handle)
-        except BlockingIOError:
-            holder = _holder(handle)
-            os.close(handle)
-            raise FileError(
-                f"the state in {path} is used by {holder}",
-                hint="stop that pipeline first, or give this one a checkpoint of its own",
-            ) from None
-        except BaseException:
-            os.close(handle)
-            raise
-        self._handle: int | None = handle
-
-    def close(self) -> None:
-        """Let go."""
-        if self._handle is not None:
-            handle, self._handle = self._handle, None
-            with suppress(OSError):
-                os.truncate(handle, 0)
-            os.close(handle)
-
-    def __enter__(self) -> Lock:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-def _sign(handle: int) -> None:
-    """Say who holds the lock; that it is held does not depend on it."""
-    who = {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat()}
-    with suppress(OSError):
-        os.truncate(handle, 0)
-        os.pwrite(handle, json.dumps(who).encode(), 0)
-
-
-def _holder(handle: int) -> Running:
-    with suppress(OSError, ValueError):
-        found = json.loads(os.pread(handle, 4096, 0))
-        return Running(int(found["pid"]), str(found["host"]), str(found["since"]))
-    return Running()
 
 
 def _read_identity(path: Path) -> dict[str, Any] | None:

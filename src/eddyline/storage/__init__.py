@@ -1,0 +1,1 @@
+"""Folders and files that last: written whole, flushed to the disk, used by one process at a time."""
