@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -10,13 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.functions.evaluate import evaluate
-from eddyline.functions.java_regex import to_python
+from eddyline.functions.evaluate.arrays import text_buffers
+from eddyline.functions.java_regex import compiled
 from eddyline.index.patterns import GramTable, PatternIndex
-from eddyline.index.regex_literals import is_run
 from eddyline.kernels import patterns as kernels
-from eddyline.model.expression import Call, Column, Expression, Literal
-from eddyline.model.types import BOOLEAN, STRING
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
@@ -24,7 +20,6 @@ Pairs: TypeAlias = tuple[Rows, Numbers]
 View: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[Any], npt.NDArray[np.uint8], int]
 
 ROOM: Final = 1 << 15
-_TEXT: Final = Column("text", STRING)
 
 
 class Patterns:
@@ -33,16 +28,7 @@ class Patterns:
     def __init__(self, index: PatternIndex) -> None:
         self.index = index
         numbers = [*index.filtered.tolist(), *index.searched.tolist()]
-        self._regexes: dict[int, Expression] = {
-            number: Call("rlike", (_TEXT, Literal(regex, STRING)), BOOLEAN)
-            for number, regex in zip(numbers, index.regexes, strict=True)
-        }
-        # RE2 needs 250 ms to look for .{1000,}: it has a state for each count
-        self._runs: dict[int, re.Pattern[str]] = {
-            number: re.compile(to_python(regex))
-            for number, regex in zip(numbers, index.regexes, strict=True)
-            if is_run(regex)
-        }
+        self._regexes = dict(zip(numbers, index.regexes, strict=True))
         self._is_filtered = np.zeros(index.size, np.bool_)
         self._is_filtered[index.filtered] = True
         self._largest_bucket = max((int(np.diff(table.starts).max()) for table in index.tables), default=0)
@@ -84,15 +70,9 @@ class Patterns:
         doubtful = self._is_filtered[patterns]
         pieces = [(rows[~doubtful], patterns[~doubtful])]
         rows, patterns = rows[doubtful], patterns[doubtful]
-        texts, places = np.unique(rows, return_inverse=True)
-        encoded = values.take(pa.array(texts)).dictionary_encode()
-        codes = encoded.indices.to_numpy(zero_copy_only=False)[places]
         for number in np.unique(patterns).tolist():
-            mine = np.flatnonzero(patterns == number)
-            hits = np.zeros(len(encoded.dictionary), np.bool_)
-            distinct = np.unique(codes[mine])
-            hits[distinct[self._search(number, encoded.dictionary.take(pa.array(distinct)))]] = True
-            pieces.append(_pairs(np.unique(rows[mine[hits[codes[mine]]]]), number))
+            mine = np.unique(rows[patterns == number])
+            pieces.append(_pairs(mine[self._search(number, values, mine)], number))
         return pieces
 
     def _by_length(self, values: pa.Array) -> list[Pairs]:
@@ -105,40 +85,24 @@ class Patterns:
         return [_pairs(np.flatnonzero((low <= lengths) & (lengths <= high)), i) for i, low, high in limits]
 
     def _by_search(self, values: pa.Array) -> list[Pairs]:
-        """Regular expressions without a literal, once for each distinct text."""
+        """Regular expressions without a literal, in every text."""
         if not len(self.index.searched):
             return []
-        encoded = values.dictionary_encode()
-        indices = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        pieces = []
-        for number in self.index.searched.tolist():
-            hits = np.zeros(len(encoded.dictionary) + 1, np.bool_)
-            hits[self._search(number, encoded.dictionary)] = True
-            pieces.append(_pairs(np.flatnonzero(hits[indices]), number))
-        return pieces
+        rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+        numbers = self.index.searched.tolist()
+        return [_pairs(rows[self._search(number, values, rows)], number) for number in numbers]
 
-    def _search(self, number: int, texts: pa.Array) -> Rows:
-        """Places of the texts in which a regular expression finds something."""
-        run = self._runs.get(number)
-        if run is not None:
-            return np.array([i for i, text in enumerate(texts.to_pylist()) if run.search(text)], np.int64)
-        truth = evaluate(self._regexes[number], {"text": texts})
-        return np.flatnonzero(truth.to_numpy(zero_copy_only=False))
+    def _search(self, number: int, values: pa.Array, rows: Rows) -> npt.NDArray[np.bool_]:
+        """In which of some rows a regular expression finds something."""
+        return compiled(self._regexes[number]).search(*text_buffers(values), rows).hits
 
 
 def _view(values: pa.Array) -> View:
     """Bytes, offsets, validity bitmap (empty if nothing is NULL) and the bit at which it begins; nothing is copied."""
-    bitmap, offsets, data = values.buffers()
-    width: Any = np.int64 if pa.types.is_large_string(values.type) else np.int32
-    none = np.empty(0, np.uint8)
-    view = (
-        none if data is None else np.frombuffer(data, np.uint8),
-        np.frombuffer(offsets, width)[values.offset : values.offset + len(values) + 1],
-        np.frombuffer(bitmap, np.uint8) if values.null_count else none.copy(),
-    )
-    for array in view:
-        array.flags.writeable = False  # as most of Arrow's buffers are; kernels are compiled for these
-    return *view, values.offset
+    bitmap = values.buffers()[0]
+    valid = np.frombuffer(bitmap, np.uint8) if values.null_count else np.empty(0, np.uint8)
+    valid.flags.writeable = False  # as most of Arrow's buffers are; kernels are compiled for these
+    return *text_buffers(values), valid, values.offset
 
 
 def _pairs(rows: npt.NDArray[np.intp], number: int) -> Pairs:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.functions.java_regex import check
+from eddyline.functions.java_regex import check, needs_backtracking
 from eddyline.functions.like import Wild, compile_like
 from eddyline.index.regex_literals import required_literals
 from eddyline.kernels import patterns as kernels
@@ -110,7 +110,10 @@ def eligible(expression: Expression) -> bool:
         type(each) is Literal and each.type == STRING and isinstance(each.value, str) for each in constants
     ):
         return False
-    return expression.function != "rlike" or check(_constant(constants[0])) is None
+    if expression.function != "rlike":
+        return True
+    pattern = _constant(constants[0])
+    return check(pattern) is None and not needs_backtracking(pattern)  # whose search can fail for some rows
 
 
 def _constant(expression: Expression) -> str:

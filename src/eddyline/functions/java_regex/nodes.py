@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from eddyline.functions.java_regex.sets import CharacterSet
+from eddyline.functions.java_regex.sets import VERTICAL, CharacterSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,14 @@ class BackReference:
 
 
 Node: TypeAlias = Character | Sequence | Either | Group | Atomic | Look | Repeat | Anchor | BackReference
+
+# \R; where it is repeated, Java does not come back to split \r\n.
+LINE_BREAK: Final = Either(
+    (
+        Sequence((Character(CharacterSet.of("\r")), Character(CharacterSet.of("\n")))),
+        Character(VERTICAL),
+    )
+)
 
 
 def width(node: Node) -> int | None:
