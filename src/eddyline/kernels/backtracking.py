@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from eddyline.kernels.automata import _character, _class_of
+from eddyline.kernels.automata import class_at
 
 (
     READ,  # set: one character of it
@@ -39,7 +39,7 @@ NONE, SOME, TOO_LONG, NO_ROOM = range(4)
 @njit(cache=True, nogil=True)
 def _decode(data, at, end, classes, points, numbers):
     """Write the code points and classes of one text; returns how many."""
-    ascii_classes, starts, interval_classes = classes
+    ascii_classes = classes[0]
     count = 0
     while at < end:
         if data[at] < 128:
@@ -47,9 +47,7 @@ def _decode(data, at, end, classes, points, numbers):
             numbers[count] = ascii_classes[data[at]]
             at += 1
         else:
-            point, at = _character(data, at, end)
-            points[count] = point
-            numbers[count] = _class_of(point, starts, interval_classes)
+            points[count], numbers[count], at = class_at(data, at, 1, end, classes)
         count += 1
     return count
 

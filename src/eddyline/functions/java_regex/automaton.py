@@ -56,6 +56,8 @@ class NotLinear(Exception):
 class Automaton:
     """A pattern as positions and guarded edges; position 0 stands before the first character of a match.
 
+    If it reads texts backwards, everything is the other way round: the first character is the last one, `before` is after.
+
     The edges of position p are those from edge_starts[p] to edge_starts[p + 1]: targets and guards. accepts[p] is the
     guard under which a match may end at p, -1 if none. members[p, c]: whether p reads class c. guards[g, before, after]
     is 1 where guard g holds; guard 0 always does. befores[c] is what class c is for guards that look back, befores[count]
@@ -63,6 +65,7 @@ class Automaton:
     match may begin anywhere else than at the start of the text.
     """
 
+    backwards: bool
     classes: Classes
     edge_starts: npt.NDArray[np.int32]
     targets: npt.NDArray[np.int32]
@@ -143,6 +146,13 @@ class Surroundings:
 
     def opposite(self, guard: Guard) -> Guard:
         return self.always ^ guard
+
+    def turned(self, guard: Guard) -> Guard:
+        """The guard with before and after in each other's place."""
+        if guard == self.always:
+            return guard
+        bits = np.packbits(self.array(guard).T.ravel(), bitorder="little")
+        return int.from_bytes(bits.tobytes(), "little")
 
     def array(self, guard: Guard) -> npt.NDArray[np.uint8]:
         """A guard by before and after."""
@@ -349,7 +359,11 @@ class _Builder:
     def automaton(self, node: Node) -> Automaton:
         whole = self.part(node, last=True)
         self.edges[0] = dict(whole.first)
-        accepts = {0: whole.empty, **whole.last}
+        accepts: Mapping[int, Guard] = {0: whole.empty, **whole.last}
+        start, end = self.around.place("start"), self.around.place("end")
+        backwards = _all_within(accepts, end) and not _all_within({**self.edges[0], 0: whole.empty}, start)
+        if backwards:
+            accepts = self.turn_round(accepts)
         numbers: dict[Guard, int] = {self.around.always: 0, 0: -1}
         for guard in (guard for edges in (*self.edges, accepts) for guard in edges.values()):
             numbers.setdefault(guard, len(numbers) - 1)
@@ -365,6 +379,7 @@ class _Builder:
         begins = [*leaving[0].values(), *([int(ends[0])] if ends[0] >= 0 else [])]
         afters = self.around.kinds(self.classes)
         return Automaton(
+            backwards=backwards,
             classes=self.classes,
             edge_starts=np.cumsum([0, *map(len, leaving)], dtype=np.int32),
             targets=np.array([target for edges in leaving for target in edges], np.int32),
@@ -377,12 +392,30 @@ class _Builder:
             restarts=guards[begins][:, groups[:-1]].any().reshape(1).astype(np.uint8),
         )
 
+    def turn_round(self, accepts: Mapping[int, Guard]) -> Mapping[int, Guard]:
+        """Let every edge lead the other way; returns where a match may end then."""
+        around = self.around
+        turned: list[dict[int, Guard]] = [{} for _ in self.edges]
+        for source, edges in enumerate(self.edges):
+            for target, guard in edges.items():
+                turned[target][source] = around.turned(guard)
+        turned[0] = {position: around.turned(guard) for position, guard in accepts.items() if position}
+        ends = {position: around.turned(guard) for position, guard in self.edges[0].items()}
+        for position in ends:
+            turned[position].pop(0, None)
+        self.edges = turned
+        return {**ends, 0: around.turned(accepts[0])}
+
     def grouped(self, found: list[Guard]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Guards as arrays, with what does the same before an edge put together."""
         cube = np.array([self.around.array(guard) for guard in found])
         rows = cube.transpose(1, 0, 2).reshape(self.around.side, -1)
         _, firsts, groups = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         return np.ascontiguousarray(cube[:, firsts]), groups.reshape(-1).astype(np.int32)
+
+
+def _all_within(guards: Mapping[int, Guard], place: Guard) -> bool:
+    return all(guard & place == guard for guard in guards.values())
 
 
 def _merged(left: Mapping[int, Guard], right: Mapping[int, Guard]) -> Mapping[int, Guard]:
