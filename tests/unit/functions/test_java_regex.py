@@ -62,6 +62,8 @@ TEXTS = [
         ("\\v", "a\n a\r\n a\r \n a\nb a\r\nb a\x85 a\u2028b \x0b"),
         ("\\R{2}", ""),
         ("\\r\\R", "a\r\n a\r\nb"),
+        ("(\\R){2}", ""),
+        ("(?:\\R|x){2}", "a\r\n a\r\nb"),
         ("[a-c&&[^b]]", "a abc aab a\n a\r\n a\r a\nb a\r\nb a\x85 a\u2028b a😀b [a] a&b"),
         ("(?i)(?:K|\xc9)|[s]", "É"),
         ("[]]", "[a]"),

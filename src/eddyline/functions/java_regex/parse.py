@@ -20,6 +20,8 @@ from eddyline.functions.java_regex.nodes import (
     Node,
     Repeat,
     Sequence,
+    holds_line_break,
+    is_deterministic,
     width,
 )
 from eddyline.functions.java_regex.reader import END, MOST_CHARACTERS, Refused, Unsupported
@@ -118,6 +120,7 @@ class _Parser(CharacterReader):
 
     def quantified(self, item: Node) -> Node:
         start = self.offset()
+        is_optional = self.peek() == "?"
         low, high = self.count()
         if (low, high) == (1, 1) and start == self.offset():
             return item
@@ -126,7 +129,10 @@ class _Parser(CharacterReader):
             self.refuse("a quantifier after a quantifier")
         if isinstance(item, Anchor | Look):
             self.refuse("a quantifier after a place", start)
-        return Repeat(Atomic(item) if item == LINE_BREAK else item, low, high, mode)
+        is_optional_group = is_optional and item != LINE_BREAK
+        if not is_optional_group and holds_line_break(item) and is_deterministic(item):
+            item = Atomic(item)
+        return Repeat(item, low, high, mode)
 
     def count(self) -> tuple[int, int | None]:
         simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
