@@ -8,9 +8,11 @@ of a character beyond U+FFFF.
 
 Where versions of Java differ, Java 19 and later are followed: `\\b` looks at ASCII word characters only.
 
-    parse.py        text to nodes, or what is refused
-    automaton.py    nodes to an automaton, which reads a text once; linear.py searches with it
-    program.py      nodes to a program that tries paths as Java does, for the rest; search.py runs it, with a budget
+Most patterns are read once: a text takes as many steps as it has characters. Those that have a back reference, look
+around at more than one character, have an atomic group or a possessive repetition of more than one character before
+something else, have `$` before something else, or more than some thousand repetitions need backtracking: they are tried
+out as Java does, in at most 1,000,000 steps per text. Refused are more than 100 levels of nesting and more than 50,000
+characters.
 """
 
 from eddyline.functions.java_regex.linear import Found

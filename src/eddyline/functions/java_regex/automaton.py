@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -287,6 +288,8 @@ class _Builder:
         if high is None:
             copy = copies[-1]
             self.join(copy, copy)
+        if copies and not copies[0].empty:
+            return self.chain(copies, low)
         # A turn that is left out leaves out all later ones: x{2,4} is xx(x(x)?)?, read from the right.
         whole = self.sequence([])
         for number in range(len(copies) - 1, -1, -1):
@@ -294,6 +297,14 @@ class _Builder:
             if number >= low:
                 whole = whole._replace(empty=self.around.always)
         return whole
+
+    def chain(self, copies: list[_Part], low: int) -> _Part:
+        """Turns none of which is empty, one after the other; from the turn `low` on each may be the last one."""
+        for left, right in pairwise(copies):
+            self.join(left, right)
+        ends = copies[max(low, 1) - 1 :]
+        last = {position: guard for copy in ends for position, guard in copy.last.items()}
+        return _Part(0 if low else self.around.always, copies[0].first, last)
 
     def possessive(self, item: Node, low: int, high: int | None, *, last: bool) -> _Part:
         """Of one character: as many as there are, so that another one must not follow."""

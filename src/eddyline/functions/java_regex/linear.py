@@ -10,7 +10,7 @@ import numpy.typing as npt
 from eddyline.functions.java_regex.automaton import Automaton
 from eddyline.kernels import automata as kernels
 
-MOST_STATES: Final = 2_000
+MOST_STATES: Final = 1_000
 FEW: Final = 3
 COMMON: Final = frozenset(b" etaoinsrlhd")  # bytes so common that skipping to the next one gains nothing
 MOST_MOVES: Final = 400_000
