@@ -9,12 +9,14 @@ from typing import Final
 
 from eddyline.errors import EddylineError, QueryError, our_mistake
 from eddyline.functions.context import Context
+from eddyline.functions.java_regex import needs_backtracking
 from eddyline.functions.special_times import special_time
 from eddyline.model.catalog import Stream, distinct_streams
 from eddyline.model.expression import (
     EXTERNAL,
     SPARK_TEXT,
     Call,
+    Expression,
     Literal,
     Parameter,
     externals_of,
@@ -239,12 +241,21 @@ def _normal(query: Query, bound: BoundQuery, prepared: Plan, values: tuple[objec
 
 def needs_spark(query: NormalQuery) -> list[str]:
     """What a query has that only Spark can compute: names of functions, pieces of text."""
-    expressions = [
-        *(condition.subject for condition in conditions_of(query.predicate)),
-        *(output.expression for output in query.outputs),
-    ]
-    calls = dict.fromkeys(call for expression in expressions for call in externals_of(expression))
+    calls = dict.fromkeys(call for expression in _expressions(query) for call in externals_of(expression))
     return list(dict.fromkeys(_title(call) for call in calls))
+
+
+def costly_patterns(query: NormalQuery) -> list[str]:
+    """The regular expressions of a query that need backtracking."""
+    parts = (part for expression in _expressions(query) for part in walk(expression))
+    calls = [part for part in parts if isinstance(part, Call) and part.function == "rlike"]
+    patterns = [str(call.arguments[1].value) for call in calls if isinstance(call.arguments[1], Literal)]
+    return [pattern for pattern in dict.fromkeys(patterns) if needs_backtracking(pattern)]
+
+
+def _expressions(query: NormalQuery) -> list[Expression]:
+    subjects = [condition.subject for condition in conditions_of(query.predicate)]
+    return [*subjects, *(output.expression for output in query.outputs)]
 
 
 def _title(call: Call) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from eddyline import reference
 from eddyline.execute.patterns import Patterns
 from eddyline.functions.evaluate import Evaluation
-from eddyline.functions.java_regex import check
+from eddyline.functions.java_regex import check, needs_backtracking
 from eddyline.index.patterns import build_patterns, eligible
 from eddyline.model.expression import Call, Column, Expression, Literal
 from eddyline.model.types import BOOLEAN, STRING
@@ -63,7 +63,7 @@ def calls(text: Expression) -> st.SearchStrategy[Call]:
     )
     rlikes = st.builds(
         lambda pattern: Call("rlike", (text, literal(pattern)), BOOLEAN),
-        regexes().filter(lambda pattern: check(pattern) is None),
+        regexes().filter(lambda pattern: check(pattern) is None and not needs_backtracking(pattern)),
     )
     return st.one_of(likes, likes, finds, rlikes)
 

@@ -9,9 +9,10 @@ from typing import Final
 from eddyline.cli.findings import ERROR, FAILURE, NOTE, WARNING, Finding
 from eddyline.cli.output import BUGS, Output
 from eddyline.cli.query_files import Entry, QueryFile, read_queries
-from eddyline.compile import Compiler, needs_spark
+from eddyline.compile import Compiler, costly_patterns, needs_spark
 from eddyline.errors import FileError, QueryError
 from eddyline.functions.fold import fold
+from eddyline.functions.java_regex import MOST_STEPS
 from eddyline.model.expression import Call, Literal, externals_of, is_constant, walk
 from eddyline.model.predicate import ALWAYS, NEVER
 from eddyline.model.query import BoundQuery, Query
@@ -101,12 +102,20 @@ def _check(entry: Entry, compiler: Compiler, first_uses: dict[str, Entry]) -> li
     if compiler.resolver is not None and (names := needs_spark(normal)):
         message = f"runs on Spark only: {', '.join(names)}"
         found.append(Finding(NOTE, message, entry.file, entry.line, query=id))
+    for pattern in costly_patterns(normal):
+        message = f"pattern '{pattern}' needs backtracking: at most {MOST_STEPS:,} steps per row, then NULL"
+        found.append(Finding(NOTE, message, entry.file, entry.line, query=id, hint=_COSTLY_HINT))
     if predicate == NEVER:
         hint = _reason(compiler.bind(entry.query))
         found.append(Finding(WARNING, "no tuple can ever match", entry.file, entry.line, query=id, hint=hint))
     if predicate == ALWAYS:
         found.append(Finding(NOTE, "every tuple matches", entry.file, entry.line, query=id))
     return found
+
+
+_COSTLY_HINT: Final = (
+    "docs/semantics.md, regular expressions, says what makes a pattern one that is read once"
+)
 
 
 _COMPARISONS: Final = frozenset({"eq", "lt", "le", "gt", "ge"})

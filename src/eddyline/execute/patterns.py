@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.functions.evaluate import evaluate
-from eddyline.functions.java_regex import to_python
-from eddyline.index.patterns import GramTable, PatternIndex
-from eddyline.index.regex_literals import is_run
+from eddyline.functions.evaluate.arrays import text_buffers
+from eddyline.functions.java_regex import compiled
+from eddyline.index.patterns import GramTable, PatternIndex, without
 from eddyline.kernels import patterns as kernels
-from eddyline.model.expression import Call, Column, Expression, Literal
-from eddyline.model.types import BOOLEAN, STRING
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
@@ -24,45 +20,61 @@ Pairs: TypeAlias = tuple[Rows, Numbers]
 View: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[Any], npt.NDArray[np.uint8], int]
 
 ROOM: Final = 1 << 15
-_TEXT: Final = Column("text", STRING)
+FEW: Final = 2  # regular expressions for which grams, or distinct texts, are not worth the while
+COMMON: Final = 0.2
+ENOUGH: Final = 256  # texts, to tell that a literal is common
+
+
+class _Plan(NamedTuple):
+    """The tables by which patterns are found, and the regular expressions that are searched for without one."""
+
+    tables: tuple[GramTable, ...]
+    searched: tuple[int, ...]
+
+    def with_searched(self, numbers: list[int]) -> _Plan:
+        """The same with some regular expressions taken out of the tables."""
+        tables = tuple(without(table, numbers) for table in self.tables)
+        searched = tuple(dict.fromkeys((*self.searched, *numbers)))
+        return _Plan(tuple(table for table in tables if len(table.patterns)), searched)
 
 
 class Patterns:
-    """Evaluates all patterns on one text."""
+    """Evaluates all patterns on one text.
+
+    The plan changes once it is seen that a regular expression's literals are in many texts, where looking for them is
+    more work than the search itself. That changes no answer; threads may do it at the same time, and one of them wins.
+    """
 
     def __init__(self, index: PatternIndex) -> None:
         self.index = index
         numbers = [*index.filtered.tolist(), *index.searched.tolist()]
-        self._regexes: dict[int, Expression] = {
-            number: Call("rlike", (_TEXT, Literal(regex, STRING)), BOOLEAN)
-            for number, regex in zip(numbers, index.regexes, strict=True)
-        }
-        # RE2 needs 250 ms to look for .{1000,}: it has a state for each count
-        self._runs: dict[int, re.Pattern[str]] = {
-            number: re.compile(to_python(regex))
-            for number, regex in zip(numbers, index.regexes, strict=True)
-            if is_run(regex)
-        }
+        self._regexes = dict(zip(numbers, index.regexes, strict=True))
         self._is_filtered = np.zeros(index.size, np.bool_)
         self._is_filtered[index.filtered] = True
         self._largest_bucket = max((int(np.diff(table.starts).max()) for table in index.tables), default=0)
+        self._plan = _Plan(index.tables, tuple(index.searched.tolist()))
+        if len(index.filtered) <= FEW and all(
+            self._is_filtered[table.patterns].all() for table in index.tables
+        ):
+            self._plan = _Plan((), tuple(numbers))
 
     def find(self, values: pa.Array) -> Pairs:
         """Rows and pattern numbers where the pattern is true: rows ascending, each pair once, none for NULL."""
         if len(values) == values.null_count:
             return _join([])
-        pieces = self._by_grams(values)
-        if len(self.index.filtered):
+        plan = self._plan
+        pieces = self._by_grams(plan.tables, values)
+        if len(self.index.filtered) and pieces:
             pieces = self._verified(values, _join(pieces))
         pieces += self._by_length(values)
-        pieces += self._by_search(values)
+        pieces += self._by_search(plan.searched, values)
         return _join(pieces)
 
-    def _by_grams(self, values: pa.Array) -> list[Pairs]:
+    def _by_grams(self, tables: tuple[GramTable, ...], values: pa.Array) -> list[Pairs]:
         """Pairs of the tables; those of regular expressions are not verified, and perhaps there twice."""
         view = _view(values)
         decided = np.full(self.index.size, -1, np.int64)
-        return [piece for table in self.index.tables for piece in self._of_table(table, view, decided)]
+        return [piece for table in tables for piece in self._of_table(table, view, decided)]
 
     def _of_table(self, table: GramTable, view: View, decided: Rows) -> list[Pairs]:
         index = self.index
@@ -84,15 +96,16 @@ class Patterns:
         doubtful = self._is_filtered[patterns]
         pieces = [(rows[~doubtful], patterns[~doubtful])]
         rows, patterns = rows[doubtful], patterns[doubtful]
-        texts, places = np.unique(rows, return_inverse=True)
-        encoded = values.take(pa.array(texts)).dictionary_encode()
-        codes = encoded.indices.to_numpy(zero_copy_only=False)[places]
-        for number in np.unique(patterns).tolist():
-            mine = np.flatnonzero(patterns == number)
-            hits = np.zeros(len(encoded.dictionary), np.bool_)
-            distinct = np.unique(codes[mine])
-            hits[distinct[self._search(number, encoded.dictionary.take(pa.array(distinct)))]] = True
-            pieces.append(_pairs(np.unique(rows[mine[hits[codes[mine]]]]), number))
+        order = np.argsort(patterns, kind="stable")
+        numbers, firsts = np.unique(patterns[order], return_index=True)
+        common = []
+        for number, found in zip(numbers.tolist(), np.split(rows[order], firsts[1:]), strict=True):
+            mine = np.unique(found)
+            pieces.append(_pairs(mine[self._search(number, values, mine)], number))
+            if len(mine) > COMMON * len(values):
+                common.append(number)
+        if common and len(values) >= ENOUGH:
+            self._plan = self._plan.with_searched(common)
         return pieces
 
     def _by_length(self, values: pa.Array) -> list[Pairs]:
@@ -104,41 +117,35 @@ class Patterns:
         limits = zip(index.counted.tolist(), index.least.tolist(), index.most.tolist(), strict=True)
         return [_pairs(np.flatnonzero((low <= lengths) & (lengths <= high)), i) for i, low, high in limits]
 
-    def _by_search(self, values: pa.Array) -> list[Pairs]:
-        """Regular expressions without a literal, once for each distinct text."""
-        if not len(self.index.searched):
+    def _by_search(self, numbers: tuple[int, ...], values: pa.Array) -> list[Pairs]:
+        """Regular expressions without a rare literal, in every text; in every distinct one, if that is much less."""
+        if len(numbers) > FEW:
+            encoded = values.dictionary_encode()
+            texts = encoded.dictionary
+            if 2 * len(texts) <= len(values):
+                indices = pc.fill_null(encoded.indices, len(texts)).to_numpy(zero_copy_only=False)
+                every = np.arange(len(texts))
+                hits = (np.append(self._search(number, texts, every), False) for number in numbers)
+                return [
+                    _pairs(np.flatnonzero(hit[indices]), number)
+                    for hit, number in zip(hits, numbers, strict=True)
+                ]
+        if not numbers:
             return []
-        encoded = values.dictionary_encode()
-        indices = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        pieces = []
-        for number in self.index.searched.tolist():
-            hits = np.zeros(len(encoded.dictionary) + 1, np.bool_)
-            hits[self._search(number, encoded.dictionary)] = True
-            pieces.append(_pairs(np.flatnonzero(hits[indices]), number))
-        return pieces
+        rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+        return [_pairs(rows[self._search(number, values, rows)], number) for number in numbers]
 
-    def _search(self, number: int, texts: pa.Array) -> Rows:
-        """Places of the texts in which a regular expression finds something."""
-        run = self._runs.get(number)
-        if run is not None:
-            return np.array([i for i, text in enumerate(texts.to_pylist()) if run.search(text)], np.int64)
-        truth = evaluate(self._regexes[number], {"text": texts})
-        return np.flatnonzero(truth.to_numpy(zero_copy_only=False))
+    def _search(self, number: int, values: pa.Array, rows: Rows) -> npt.NDArray[np.bool_]:
+        """In which of some rows a regular expression finds something."""
+        return compiled(self._regexes[number]).search(*text_buffers(values), rows).hits
 
 
 def _view(values: pa.Array) -> View:
     """Bytes, offsets, validity bitmap (empty if nothing is NULL) and the bit at which it begins; nothing is copied."""
-    bitmap, offsets, data = values.buffers()
-    width: Any = np.int64 if pa.types.is_large_string(values.type) else np.int32
-    none = np.empty(0, np.uint8)
-    view = (
-        none if data is None else np.frombuffer(data, np.uint8),
-        np.frombuffer(offsets, width)[values.offset : values.offset + len(values) + 1],
-        np.frombuffer(bitmap, np.uint8) if values.null_count else none.copy(),
-    )
-    for array in view:
-        array.flags.writeable = False  # as most of Arrow's buffers are; kernels are compiled for these
-    return *view, values.offset
+    bitmap = values.buffers()[0]
+    valid = np.frombuffer(bitmap, np.uint8) if values.null_count else np.empty(0, np.uint8)
+    valid.flags.writeable = False  # as most of Arrow's buffers are; kernels are compiled for these
+    return *text_buffers(values), valid, values.offset
 
 
 def _pairs(rows: npt.NDArray[np.intp], number: int) -> Pairs:

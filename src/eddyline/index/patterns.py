@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.functions.java_regex import check
+from eddyline.functions.java_regex import check, needs_backtracking
 from eddyline.functions.like import Wild, compile_like
 from eddyline.index.regex_literals import required_literals
 from eddyline.kernels import patterns as kernels
@@ -110,7 +110,10 @@ def eligible(expression: Expression) -> bool:
         type(each) is Literal and each.type == STRING and isinstance(each.value, str) for each in constants
     ):
         return False
-    return expression.function != "rlike" or check(_constant(constants[0])) is None
+    if expression.function != "rlike":
+        return True
+    pattern = _constant(constants[0])
+    return check(pattern) is None and not needs_backtracking(pattern)  # whose search can fail for some rows
 
 
 def _constant(expression: Expression) -> str:
@@ -236,17 +239,15 @@ def _table(width: int, entries: list[_Entry], code_starts: Int64) -> GramTable:
     bucket_bits = min(size + 2, bits)
     keys = (grams * np.uint64(kernels.MULTIPLIER)) >> np.uint64(64 - bits)
     order = np.argsort(keys, kind="stable")
-    keys, owners = keys[order], owners[order]
-    buckets = (keys >> np.uint64(bits - bucket_bits)).astype(np.int64)
-    words = np.zeros(1 << (bits - 6), np.uint64)
-    np.bitwise_or.at(words, (keys >> np.uint64(6)).astype(np.int64), np.uint64(1) << (keys & np.uint64(63)))
+    owners = owners[order]
+    words, starts = _filter(keys[order], bits, bucket_bits)
     patterns = np.array([entry.pattern for entry in entries], np.int32)[owners]
     return GramTable(
         width=width,
         shift=64 - bits,
         bucket_shift=bits - bucket_bits,
         bits=words,
-        starts=np.searchsorted(buckets, np.arange((1 << bucket_bits) + 1)).astype(np.int64),
+        starts=starts,
         grams=grams[order],
         befores=befores[order],
         literals=code_starts[patterns] + np.array([entry.at for entry in entries], np.int64)[owners],
@@ -254,6 +255,29 @@ def _table(width: int, entries: list[_Entry], code_starts: Int64) -> GramTable:
         kinds=np.array([entry.kind for entry in entries], np.uint8)[owners],
         patterns=patterns,
     )
+
+
+def _filter(
+    keys: npt.NDArray[np.uint64], bits: int, bucket_bits: int
+) -> tuple[npt.NDArray[np.uint64], Int64]:
+    """The bits and the starts of buckets for ascending keys."""
+    buckets = (keys >> np.uint64(bits - bucket_bits)).astype(np.int64)
+    words = np.zeros(1 << (bits - 6), np.uint64)
+    np.bitwise_or.at(words, (keys >> np.uint64(6)).astype(np.int64), np.uint64(1) << (keys & np.uint64(63)))
+    return words, np.searchsorted(buckets, np.arange((1 << bucket_bits) + 1)).astype(np.int64)
+
+
+def without(table: GramTable, patterns: list[int]) -> GramTable:
+    """The table without the entries of some patterns."""
+    kept = ~np.isin(table.patterns, patterns)
+    bits = 64 - table.shift
+    keys = (table.grams[kept] * np.uint64(kernels.MULTIPLIER)) >> np.uint64(table.shift)
+    words, starts = _filter(keys, bits, bits - table.bucket_shift)
+    entries = {
+        name: getattr(table, name)[kept]
+        for name in ("grams", "befores", "literals", "lengths", "kinds", "patterns")
+    }
+    return table._replace(bits=words, starts=starts, **entries)
 
 
 def _rarest(width: int, literals: list[bytes]) -> tuple[Int64, Int32, npt.NDArray[np.uint64]]:

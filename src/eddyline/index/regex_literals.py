@@ -55,19 +55,6 @@ def accepted(pattern: str) -> Node:
     return parsed
 
 
-def is_run(pattern: str) -> bool:
-    """Whether the expression only asks for so many characters of one kind in a row.
-
-    >>> is_run(".{1000,}"), is_run("(.){200}"), is_run("x.{1000}")
-    (True, True, False)
-    """
-    node = accepted(pattern)
-    if not isinstance(node, Repeat):
-        return False
-    item = node.item.item if isinstance(node.item, Group) else node.item
-    return isinstance(item, Character)
-
-
 def _needs(node: Node) -> _Needs:
     match node:
         case Character(choices) if sum(high - low + 1 for low, high in choices.ranges) in (1, 2):

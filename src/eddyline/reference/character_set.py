@@ -1,8 +1,9 @@
-"""Sets of characters as ranges of code points, and their form in a Python regular expression."""
+"""Sets of characters as ranges of code points."""
 
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -70,15 +71,9 @@ class CharacterSet:
             found |= CharacterSet.union((low + there, high + there) for low, high in letters.ranges)
         return found
 
-    def expression(self) -> str:
-        """One character of the set, for Python's re."""
-        if not self.ranges:
-            return "(?!)"
-        return "[" + "".join(f"{_code(low)}-{_code(high)}" for low, high in self.ranges) + "]"
-
-
-def _code(point: int) -> str:
-    return f"\\U{point:08x}"
+    def has(self, character: str) -> bool:
+        place = bisect_right(self.ranges, (ord(character), _LAST)) - 1
+        return place >= 0 and self.ranges[place][0] <= ord(character) <= self.ranges[place][1]
 
 
 def single(character: str) -> CharacterSet:

@@ -20,6 +20,7 @@ from eddyline.testing.combinators import (
     mixed,
     several,
 )
+from eddyline.testing.regexes import regex
 from eddyline.testing.tree import Node
 
 UNIONS: Final = {
@@ -107,6 +108,12 @@ def _pattern(maker: Maker, _: int) -> Node:
     return Node("literal", "", (), literals.quoted(literals.pattern(maker.random), maker.random))
 
 
+def _regex(maker: Maker, _: int) -> Node:
+    known = maker.random.random() < 0.5
+    pattern = maker.random.choice(literals.REGEXES) if known else regex(maker.random, delicate=False)
+    return Node("literal", "", (), literals.quoted(pattern, maker.random))
+
+
 def _escaped(maker: Maker, size: int) -> Node:
     """LIKE with an escape of its own: the pattern is rewritten to use it."""
     escape = maker.random.choice("!#/|\\")
@@ -179,7 +186,7 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (2, _escaped),
         (1, form("like", "LIKE|ILIKE", "any text", either("number text", "date text"))),
         (2, several("like list", "LIKE ANY|LIKE ALL|LIKE SOME|NOT LIKE ANY|NOT LIKE ALL|ILIKE ANY|ILIKE ALL", "text", _pattern, most=3)),
-        (3, form("like", "RLIKE|NOT RLIKE|REGEXP", "text", lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.REGEXES), m.random)))),
+        (3, form("like", "RLIKE|NOT RLIKE|REGEXP", "text", _regex)),
         (4, form("is", "IS NULL|IS NOT NULL", "anything")),
         (4, form("is", "IS TRUE|IS NOT TRUE|IS FALSE|IS NOT FALSE|IS UNKNOWN|IS NOT UNKNOWN", "boolean")),
         (2, call("isnan", either("fraction", "number"))),

@@ -87,6 +87,15 @@ def test_never_is_a_warning_and_always_a_note(tmp_path: Path) -> None:
     assert json.loads(result.stdout)["accepted"] == 2
 
 
+def test_a_pattern_that_needs_backtracking_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "patterns.csv"
+    once, tried = "SELECT * FROM q WHERE s RLIKE '(a+)+$'", "SELECT * FROM q WHERE s NOT RLIKE '(?=.*a)b'"
+    path.write_text(f'id,sql\nonce,"{once}"\ntried,"{tried}"\n')
+    result = check(path, "--json")
+    message = "pattern '(?=.*a)b' needs backtracking: at most 1,000,000 steps per row, then NULL"
+    assert (result.exit_code, findings(result)) == (0, [("note", 3, "tried", message)])
+
+
 def test_an_id_used_twice_is_found_across_files(tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_text('{"id": "x", "sql": "SELECT * FROM q WHERE price < 1"}\n')

@@ -179,6 +179,23 @@ def test_wide_offsets() -> None:
     assert hits(values, like("%win%"), like("d__")) == [(0, 0), (2, 1)]
 
 
+def test_regular_expressions_whose_literals_are_common_are_found_as_before() -> None:
+    values: list[str | None] = [None if row % 7 == 0 else f"row {row % 100} common" for row in range(2000)]
+    calls = [call("rlike", f"{number} common$") for number in range(10)] + [
+        call("rlike", "row 99 "),
+        like("%77%"),
+    ]
+    patterns = Patterns(build_patterns([*calls, call("rlike", "o[w-z] 1")]))
+    first, second = (patterns.find(pa.array(values)) for _ in range(2))
+    assert [sorted(zip(*pair, strict=True)) for pair in (first, second)] == [
+        sorted(
+            (row, number)
+            for number, one in enumerate([*calls, call("rlike", "o[w-z] 1")])
+            for row, _ in hits(values, one)
+        )
+    ] * 2
+
+
 def test_output_that_does_not_fit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     values: list[str | None] = [
         None if row % 7 == 0 else f"row {row % 100}" * (row % 5) for row in range(5000)

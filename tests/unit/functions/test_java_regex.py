@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
-from eddyline.functions.java_regex import check, to_python, to_re2
+from eddyline.functions.evaluate.arrays import text_buffers
+from eddyline.functions.java_regex import Unsupported, check, needs_backtracking
+from eddyline.functions.java_regex.automaton import automaton
+from eddyline.functions.java_regex.linear import LinearSearch
+from eddyline.functions.java_regex.parse import parse
+from eddyline.functions.java_regex.program import program
+from eddyline.functions.java_regex.search import BacktrackingSearch
 
 TEXTS = [
     *("", "a", "b", "A", "abc", "aab", "a\n", "a\r\n", "a\r", "\n", "a\nb", "a\r\nb", "a\x85", "a\u2028b"),
@@ -58,6 +62,8 @@ TEXTS = [
         ("\\v", "a\n a\r\n a\r \n a\nb a\r\nb a\x85 a\u2028b \x0b"),
         ("\\R{2}", ""),
         ("\\r\\R", "a\r\n a\r\nb"),
+        ("(\\R){2}", ""),
+        ("(?:\\R|x){2}", "a\r\n a\r\nb"),
         ("[a-c&&[^b]]", "a abc aab a\n a\r\n a\r a\nb a\r\nb a\x85 a\u2028b a😀b [a] a&b"),
         ("(?i)(?:K|\xc9)|[s]", "É"),
         ("[]]", "[a]"),
@@ -84,10 +90,13 @@ def test_found(pattern: str, found: str) -> None:
     wanted = (
         set(TEXTS) if found == "*" else {" " if text == "|" else text for text in found.split(" ")} - {""}
     )
-    assert {text for text in TEXTS if re.search(to_python(pattern), text)} == wanted
-    re2 = to_re2(pattern)
-    if re2 is not None:
-        hits = pc.match_substring_regex(pa.array(TEXTS), pattern=re2).to_pylist()
+    node = parse(pattern)
+    assert not isinstance(node, Unsupported)
+    searches: list[LinearSearch | BacktrackingSearch] = [BacktrackingSearch(program(node))]
+    if not needs_backtracking(pattern):
+        searches.append(LinearSearch(automaton(node)))
+    for search in searches:
+        hits = search.search(*text_buffers(pa.array(TEXTS)), np.arange(len(TEXTS))).hits
         assert {text for text, hit in zip(TEXTS, hits, strict=True) if hit} == wanted
 
 
@@ -129,6 +138,33 @@ def test_refused(pattern: str, name: str, offset: int) -> None:
     assert (refused.name, refused.offset) == (name, offset)
 
 
-@pytest.mark.parametrize("pattern", ["a(?=b)", "(a)\\1", "a*+", "(?m)^a", "[^x]$", "a{1001}", "$a", "(?>a)"])
-def test_not_for_re2(pattern: str) -> None:
-    assert to_re2(pattern) is None
+LINEAR = [
+    *(
+        "(a+)+$",
+        "\\s+$",
+        "[^x]$",
+        "a{1001}",
+        ".{1000,}",
+        "(?i)k|s",
+        "\\bfoo\\b",
+        "(?m)^a$",
+        "a*+b",
+        "a?+a",
+        "(?>a)",
+    ),
+    *("(?=a)", "(?<!\\w)x", "(?!^|a)b", "\\R+x", "(?:(?>ab|cd)x)++", "(a|b)*?c{2,30}", "\\Ax|y\\z", "x\\Z"),
+]
+BACKTRACKING = [
+    *("a(?=bc)", "(a)\\1", "(?:ab)*+a", "(?>a|ab)c", "(?<!ab)c", "$a", "(?:^|a){2}b", "(?:[a-z]?){1000}x"),
+    "(?!$)b",
+]
+
+
+@pytest.mark.parametrize("pattern", LINEAR)
+def test_read_once(pattern: str) -> None:
+    assert not needs_backtracking(pattern)
+
+
+@pytest.mark.parametrize("pattern", BACKTRACKING)
+def test_tried_out(pattern: str) -> None:
+    assert needs_backtracking(pattern)

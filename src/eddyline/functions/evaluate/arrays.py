@@ -63,6 +63,24 @@ def arrow_type(kind: t.DataType) -> pa.DataType:
     return _ATOMIC[kind]
 
 
+def text_buffers(array: pa.Array) -> tuple[Numbers, Numbers]:
+    """The bytes of all texts and their offsets, without a copy; row r is data[offsets[r]:offsets[r + 1]].
+
+    >>> data, offsets = text_buffers(pa.array(["ab", None, "c"]).slice(1))
+    >>> bytes(data[offsets[0] : offsets[-1]]), offsets.tolist()
+    (b'c', [2, 2, 3])
+    """
+    _, offsets, data = array.buffers()
+    width: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    views = (
+        np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8),
+        np.frombuffer(offsets, width)[array.offset : array.offset + len(array) + 1],
+    )
+    for view in views:
+        view.flags.writeable = False  # as most of Arrow's buffers are; kernels are compiled for these
+    return views
+
+
 def numpy_type(kind: t.DataType) -> np.dtype[Any]:
     """The numpy type of the numbers underneath a fixed-width Spark type.
 

@@ -15,9 +15,10 @@ import pyarrow as pa
 
 from eddyline.functions.evaluate.arrays import Mask, Outcome, numbers, validity
 from eddyline.functions.evaluate.compare import compare
+from eddyline.functions.java_regex import needs_backtracking
 from eddyline.functions.operations import OPERATIONS
 from eddyline.model import types as t
-from eddyline.model.expression import Call, Expression, is_external, outermost
+from eddyline.model.expression import Call, Expression, Literal, is_external, outermost
 
 Wanted: TypeAlias = Callable[[Call, Sequence[pa.Array], Mask], Iterator[Mask]]
 
@@ -104,6 +105,9 @@ def _can_fail(expression: Expression) -> bool:
     """Whether the operation itself can; what Spark computes has been counted where it was computed."""
     if not isinstance(expression, Call) or is_external(expression):
         return False
+    if expression.function == "rlike":
+        pattern = expression.arguments[1]
+        return isinstance(pattern, Literal) and needs_backtracking(str(pattern.value))
     operation = OPERATIONS[expression.function]
     if operation.try_sql is None:
         return False

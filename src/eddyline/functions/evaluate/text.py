@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -20,11 +18,12 @@ from eddyline.functions.evaluate.arrays import (
     meet,
     nulls,
     stretch,
+    text_buffers,
     validity,
 )
 from eddyline.functions.evaluate.each_value import Failed, each_value
 from eddyline.functions.evaluate.logic import operands
-from eddyline.functions.java_regex import to_python, to_re2
+from eddyline.functions.java_regex import compiled
 from eddyline.functions.like import LikePattern, compile_like
 from eddyline.functions.zones import Zone
 from eddyline.model import types as t
@@ -65,26 +64,20 @@ def _like_value(subject: str, pattern: str, escape: str) -> bool:
 
 def _rlike(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
     subject, pattern = arguments
-    if len(pattern) == 1:
-        text = pattern[0].as_py()
-        return Outcome(_search(subject, to_re2(text), _python_regex(text).search))
-    return each_value(
-        lambda s, p: _python_regex(p).search(s) is not None, arguments, [t.STRING] * 2, t.BOOLEAN
-    )
+    assert len(pattern) == 1, "a regular expression is a constant"
+    found = compiled(pattern[0].as_py()).search(*text_buffers(subject), np.arange(len(subject)))
+    valid = validity(subject)
+    if found.failed is None:
+        return Outcome(build(found.hits, valid, t.BOOLEAN))
+    return Outcome(build(found.hits, meet(valid, ~found.failed), t.BOOLEAN), meet(valid, found.failed))
 
 
-@lru_cache(maxsize=1 << 12)
-def _python_regex(pattern: str) -> re.Pattern[str]:
-    return re.compile(to_python(pattern))
-
-
-def _search(subject: pa.Array, re2: str | None, python: Callable[[str], object]) -> pa.Array:
-    """Whether each text has a match: by RE2 where the pattern is one that it can express and hold in memory."""
-    if re2 is not None:
-        try:
-            return pc.match_substring_regex(subject, pattern=re2)
-        except pa.ArrowInvalid:
-            pass
+def _search(subject: pa.Array, re2: str, python: Callable[[str], object]) -> pa.Array:
+    """Whether each text has a match: by RE2 where it can hold the pattern in memory."""
+    try:
+        return pc.match_substring_regex(subject, pattern=re2)
+    except pa.ArrowInvalid:
+        pass
     return each_value(lambda text: python(text) is not None, [subject], [t.STRING], t.BOOLEAN).values
 
 

@@ -81,7 +81,8 @@ class CharacterReader(Reader):
         negative = self.peek() == "^"
         if negative:
             self.take()
-        found = self.members(start)
+        with self.nested(start):
+            found = self.members(start)
         self.take()
         return ~found if negative else found
 

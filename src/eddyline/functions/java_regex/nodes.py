@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from eddyline.functions.java_regex.sets import CharacterSet
+from eddyline.functions.java_regex.sets import VERTICAL, CharacterSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,38 @@ class BackReference:
 
 
 Node: TypeAlias = Character | Sequence | Either | Group | Atomic | Look | Repeat | Anchor | BackReference
+
+# \R. Java comes back to split \r\n, but not in what is repeated and deterministic.
+LINE_BREAK: Final = Either(
+    (
+        Sequence((Character(CharacterSet.of("\r")), Character(CharacterSet.of("\n")))),
+        Character(VERTICAL),
+    )
+)
+
+
+def holds_line_break(node: Node) -> bool:
+    """Whether \\R is somewhere in it."""
+    match node:
+        case Sequence(items) | Either(items):
+            return node == LINE_BREAK or any(map(holds_line_break, items))
+        case Group(item, _) | Atomic(item) | Repeat(item, _, _, _):
+            return holds_line_break(item)
+    return False
+
+
+def is_deterministic(node: Node) -> bool:
+    """Whether Java takes it for something that matches in one way only: it does not see that \\R has two."""
+    match node:
+        case Sequence(items):
+            return all(map(is_deterministic, items))
+        case Either():
+            return node == LINE_BREAK
+        case Group(item, _) | Atomic(item):
+            return is_deterministic(item)
+        case Repeat(item, low, high, _):
+            return low == high and is_deterministic(item)
+    return True
 
 
 def width(node: Node) -> int | None:

@@ -9,6 +9,7 @@ from typing import Final
 from eddyline.functions.java_regex import sets
 from eddyline.functions.java_regex.characters import CharacterReader
 from eddyline.functions.java_regex.nodes import (
+    LINE_BREAK,
     Anchor,
     Atomic,
     BackReference,
@@ -19,9 +20,11 @@ from eddyline.functions.java_regex.nodes import (
     Node,
     Repeat,
     Sequence,
+    holds_line_break,
+    is_deterministic,
     width,
 )
-from eddyline.functions.java_regex.reader import END, Refused, Unsupported
+from eddyline.functions.java_regex.reader import END, MOST_CHARACTERS, Refused, Unsupported
 from eddyline.functions.java_regex.sets import CharacterSet
 
 __all__ = ["Unsupported", "check", "parse"]
@@ -32,13 +35,6 @@ _ANCHORS: Final = {
     "Z": "last line end",
     "b": "word boundary",
 }
-# \R; where it is repeated, Java does not come back to split \r\n.
-_LINE_BREAK: Final = Either(
-    (
-        Sequence((Character(CharacterSet.of("\r")), Character(CharacterSet.of("\n")))),
-        Character(sets.VERTICAL),
-    )
-)
 _COUNT: Final = re.compile(r"\{([0-9]+)(,?)([0-9]*)\}")
 _LARGEST_COUNT: Final = 2**31 - 1
 
@@ -76,6 +72,8 @@ class _Parser(CharacterReader):
         self.names: dict[str, int] = {}
 
     def whole(self) -> Node:
+        if self.length > MOST_CHARACTERS:
+            self.refuse(f"more than {MOST_CHARACTERS:,} characters", MOST_CHARACTERS)
         node = self.either()
         if self.peek() == ")":
             self.refuse("a closing parenthesis without an opening one")
@@ -122,6 +120,7 @@ class _Parser(CharacterReader):
 
     def quantified(self, item: Node) -> Node:
         start = self.offset()
+        is_optional = self.peek() == "?"
         low, high = self.count()
         if (low, high) == (1, 1) and start == self.offset():
             return item
@@ -130,7 +129,10 @@ class _Parser(CharacterReader):
             self.refuse("a quantifier after a quantifier")
         if isinstance(item, Anchor | Look):
             self.refuse("a quantifier after a place", start)
-        return Repeat(Atomic(item) if item == _LINE_BREAK else item, low, high, mode)
+        is_optional_group = is_optional and item != LINE_BREAK
+        if not is_optional_group and holds_line_break(item) and is_deterministic(item):
+            item = Atomic(item)
+        return Repeat(item, low, high, mode)
 
     def count(self) -> tuple[int, int | None]:
         simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
@@ -171,7 +173,8 @@ class _Parser(CharacterReader):
 
     def body(self, start: int, outer: frozenset[str]) -> Node:
         """What stands up to the closing parenthesis; flags set inside end there."""
-        node = self.either()
+        with self.nested(start):
+            node = self.either()
         if self.peek() != ")":
             self.refuse("a group that is not closed", start)
         self.take()
@@ -236,7 +239,7 @@ class _Parser(CharacterReader):
             return Anchor(_ANCHORS[letter])
         if letter == "R":
             self.take()
-            return _LINE_BREAK
+            return LINE_BREAK
         if letter == "k" or (letter.isascii() and letter.isdigit() and letter != "0"):
             return self.back_reference(start)
         found = self.escaped_set(start)

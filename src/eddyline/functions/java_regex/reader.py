@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
@@ -34,6 +36,8 @@ class Token(NamedTuple):
 
 
 END: Final = ""
+MOST_LEVELS: Final = 100  # of groups and classes inside of each other; each takes some of Python's stack
+MOST_CHARACTERS: Final = 50_000
 
 
 def tokens_of(pattern: str) -> list[Token]:
@@ -65,6 +69,7 @@ class Reader:
         self.length = len(pattern)
         self.at = 0
         self.flags: frozenset[str] = frozenset()
+        self.level = 0
 
     def peek(self, ahead: int = 0) -> str:
         """The next character with a meaning of its own; quoted characters have none and read as a letter."""
@@ -80,6 +85,15 @@ class Reader:
     def offset(self, back: int = 0) -> int:
         at = self.at - back
         return self.tokens[at].offset if at < len(self.tokens) else self.length
+
+    @contextmanager
+    def nested(self, start: int) -> Iterator[None]:
+        """What stands inside of a group or class that begins at an offset."""
+        self.level += 1
+        if self.level > MOST_LEVELS:
+            self.refuse(f"groups or classes nested more than {MOST_LEVELS} levels deep", start)
+        yield
+        self.level -= 1
 
     def refuse(self, what: str, offset: int | None = None) -> NoReturn:
         raise Refused(what, self.offset() if offset is None else offset)

@@ -1,0 +1,81 @@
+"""Searches for patterns that are automata: one look at every character of a text."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.functions.java_regex.automaton import Automaton
+from eddyline.kernels import automata as kernels
+
+MOST_STATES: Final = 1_000
+FEW: Final = 3
+COMMON: Final = frozenset(b" etaoinsrlhd")  # bytes so common that skipping to the next one gains nothing
+MOST_MOVES: Final = 400_000
+MOST_WORK: Final = 4_000_000  # edges looked at while states are made: some milliseconds
+_TABLE: Final = 1 << (2 * MOST_STATES - 1).bit_length()
+
+Rows: TypeAlias = npt.NDArray[np.int64]
+Truth: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Found(NamedTuple):
+    """Which rows have a match, and for which that was not found out within the budget (None: all were)."""
+
+    hits: Truth
+    failed: Truth | None = None
+
+
+class LinearSearch:
+    """One pattern; a search changes nothing, so threads may share it."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        fields: dict[str, Any] = {name: getattr(automaton, name) for name in Automaton.__slots__}
+        self._step = -1 if fields.pop("backwards") else 1
+        self._classes = fields.pop("classes").table()
+        self._automaton = tuple(fields.values())
+        positions, classes = automaton.members.shape
+        self._width = classes + 1
+        room = max(kernels.START + 1, min(MOST_STATES, MOST_MOVES // self._width))
+        sets = np.zeros((room, (positions + 63) // 64), np.uint64)
+        befores = np.zeros(room, np.int32)
+        slots = np.full(_TABLE, -1, np.int32)
+        moves = np.empty(room * self._width, np.uint32)
+        count = kernels.determinize(self._automaton, sets, befores, slots, moves, MOST_WORK)
+        moves = moves[: count * self._width].copy()
+        if not (
+            moves[kernels.START * self._width :] == kernels.UNKNOWN * self._width
+        ).any():  # nothing ever leads beyond the states
+            sets, befores, slots = sets[:1].copy(), befores[:1].copy(), slots[:1].copy()
+        self._states = sets, befores, slots, moves
+        self._skips = self._skipped()
+
+    def _skipped(self) -> tuple[np.uint64, npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
+        """The state, out of the first ones, that texts are most likely to stay in, and at which bytes they do.
+
+        Then those at which they do not, each eight times in one number; none if they are many, or common.
+        """
+        ascii_classes, starts, numbers = self._classes
+        moves = self._states[3].reshape(-1, self._width)
+        others = np.unique(numbers[np.searchsorted(starts, 128, side="right") - 1 :])
+
+        def stays(state: int) -> npt.NDArray[np.uint8]:
+            same = moves[state] == state * self._width
+            return np.append(same[ascii_classes], np.full(128, same[others].all())).astype(np.uint8)
+
+        firsts = {int(move) // self._width for move in moves[kernels.START]} | {kernels.START}
+        staying = {state: stays(state) for state in sorted(firsts) if state >= kernels.START}
+        home = max(staying, key=lambda state: int(staying[state].sum()))
+        leaving = np.flatnonzero(staying[home] == 0).astype(np.uint64)
+        if self._step < 0 or len(leaving) > FEW or set(leaving.tolist()) & COMMON:
+            leaving = leaving[:0]
+        return np.uint64(home * self._width), staying[home], leaving * np.uint64(0x0101010101010101)
+
+    def search(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[Any], rows: Rows) -> Found:
+        """What is found in the texts of some rows: row r is data[offsets[r]:offsets[r + 1]]."""
+        hits = np.empty(len(rows), np.bool_)
+        texts = data, offsets, rows, self._step
+        kernels.search(*texts, self._classes, self._automaton, *self._states, *self._skips, hits)
+        return Found(hits)

@@ -1,0 +1,302 @@
+"""Regular expressions as automata, run over a whole Arrow string buffer.
+
+States of the deterministic automaton are sets of positions of `java_regex.automaton.Automaton`. As many as there is room
+for are made beforehand; where a text leads beyond them, sets are computed character by character until one of them is a
+known state again. Nothing is changed by a search, so threads share an automaton.
+
+    state     0 DEAD: no match can come   1 MATCH: found   2 UNKNOWN: not made   3 the start   4 ...
+    moves[state * width + class] = state * width; class `width - 1` is the end of the text
+
+A pattern that is bound to the end of the text is read from there, backwards, and is dead or found after a few characters.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+DEAD, MATCH, UNKNOWN, START = range(4)
+_U64 = np.uint64
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True, nogil=True)
+def _step(current, following, before, after, automaton):
+    """Write the set after one more character; returns whether a match ends before it, and the edges looked at.
+
+    automaton: the fields of `Automaton` from edge_starts on. after: the class of the character, or of the end.
+    """
+    edge_starts, targets, edge_guards, accepts, members, guards, _, afters, restarts = automaton
+    is_end = after == members.shape[1]
+    kind = afters[after]
+    for word in range(len(following)):
+        following[word] = 0
+    looked = 0
+    for word in range(len(current)):
+        rest = current[word]
+        position = word * 64
+        while rest:
+            if not rest & _U64(0xFF):
+                rest >>= _U64(8)
+                position += 8
+                continue
+            if rest & _U64(1):
+                accept = accepts[position]
+                if accept >= 0 and guards[accept, before, kind]:
+                    return True, looked
+                if not is_end:
+                    looked += edge_starts[position + 1] - edge_starts[position]
+                    for edge in range(edge_starts[position], edge_starts[position + 1]):
+                        target = targets[edge]
+                        if members[target, after] and guards[edge_guards[edge], before, kind]:
+                            following[target >> 6] |= _U64(1) << _U64(target & 63)
+            rest >>= _U64(1)
+            position += 1
+    if not is_end and restarts[0]:
+        following[0] |= _U64(1)
+    return False, looked
+
+
+@njit(cache=True, nogil=True)
+def _is_empty(words):
+    together = _U64(0)
+    for word in words:
+        together |= word
+    return together == 0
+
+
+@njit(cache=True, nogil=True)
+def _slot(sets, befores, slots, wanted, before):
+    """Where the hash table has a state, or would have it."""
+    mixed = _U64(before + 1) * _FACTOR
+    for word in wanted:
+        mixed = (mixed ^ word) * _FACTOR
+        mixed ^= mixed >> _U64(29)
+    mask = _U64(len(slots) - 1)
+    slot = mixed & mask
+    while slots[slot] >= 0:
+        state = slots[slot]
+        if befores[state] == before:
+            same = True
+            for word in range(len(wanted)):
+                same &= sets[state, word] == wanted[word]
+            if same:
+                break
+        slot = (slot + _U64(1)) & mask
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def determinize(automaton, sets, befores, slots, moves, most_work):
+    """Make states until there is no more room, or work; returns how many.
+
+    sets[s], befores[s]: the positions of state s and what stands before it; slots: a hash table of states, -1
+    where free, more than twice as many as states. Writes all of them, and moves.
+    """
+    before_of = automaton[6]
+    classes = automaton[4].shape[1]
+    width = classes + 1
+    following = np.empty(sets.shape[1], np.uint64)
+    sets[START, 0] = 1
+    befores[START] = before_of[classes]
+    slots[_slot(sets, befores, slots, sets[START], befores[START])] = START
+    for after in range(width):
+        moves[DEAD * width + after] = DEAD
+        moves[MATCH * width + after] = MATCH * width
+        moves[UNKNOWN * width + after] = UNKNOWN * width
+    count = START + 1
+    state = START
+    while state < count:
+        for after in range(width):
+            matched, looked = _step(sets[state], following, befores[state], after, automaton)
+            most_work -= looked + len(following)
+            if matched:
+                moves[state * width + after] = MATCH * width
+                continue
+            if after == classes or _is_empty(following):
+                moves[state * width + after] = DEAD
+                continue
+            before = before_of[after]
+            slot = _slot(sets, befores, slots, following, before)
+            if slots[slot] < 0:
+                if count == len(sets) or most_work < 0:
+                    moves[state * width + after] = UNKNOWN * width
+                    continue
+                for word in range(len(following)):
+                    sets[count, word] = following[word]
+                befores[count] = before
+                slots[slot] = count
+                count += 1
+            found = slots[slot]
+            moves[state * width + after] = found * width
+        state += 1
+    is_sure = np.empty(count, np.bool_)
+    for state in range(count):
+        is_sure[state] = True
+        for after in range(width):
+            is_sure[state] &= moves[state * width + after] == MATCH * width
+    for move in range(START * width, count * width):
+        if moves[move] >= START * width and is_sure[moves[move] // width]:
+            moves[move] = MATCH * width  # found one character earlier
+    return count
+
+
+@intrinsic
+def _load64(typing, data, at):
+    """The eight bytes data[at:at + 8] as a number, wherever they lie."""
+    signature = types.uint64(data, at)
+
+    def generate(context, builder, signature, arguments):
+        data, at = arguments
+        array = context.make_array(signature.args[0])(context, builder, data)
+        place = builder.bitcast(builder.gep(array.data, [at]), ir.IntType(64).as_pointer())
+        return builder.load(place, align=1)
+
+    return signature, generate
+
+
+@njit(cache=True, nogil=True)
+def _skip(data, at, end, leaving):
+    """A place up to which no byte leads on: the end, or one at most eight bytes before a byte that does.
+
+    leaving: those bytes, each eight times in one number. A zero in the difference is a byte that was found.
+    """
+    ones, highs = _U64(0x0101010101010101), _U64(0x8080808080808080)
+    first = at
+    while at < end:
+        if at + 8 > end:
+            if end - 8 < first:
+                break
+            at = end - 8  # some bytes are looked at twice
+        eight = _load64(data, at)
+        found = _U64(0)
+        for wanted in leaving:
+            difference = eight ^ wanted
+            found |= (difference - ones) & ~difference & highs
+        if found:
+            break
+        at += 8
+    return at
+
+
+@njit(cache=True, nogil=True)
+def class_at(data, at, step, end, classes):
+    """The code point and class of a character beyond ASCII, and where the next one is.
+
+    data[at] is its first byte or, going backwards, its last one.
+    """
+    _, starts, numbers = classes
+    lead = at
+    if step < 0:
+        while lead > end + 1 and data[lead] & 0xC0 == 0x80:
+            lead -= 1
+    length = 2 if data[lead] < 0xE0 else 3 if data[lead] < 0xF0 else 4
+    point = np.int32(data[lead]) & (0x7F >> length)
+    stop = min(lead + length, end) if step > 0 else at + 1
+    for place in range(lead + 1, stop):
+        point = (point << 6) | (np.int32(data[place]) & 0x3F)
+    return point, _class_of(point, starts, numbers), (stop if step > 0 else lead - 1)
+
+
+@njit(cache=True, nogil=True)
+def _class_of(point, starts, numbers):
+    low, high = 0, len(starts)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if starts[middle] <= point:
+            low = middle
+        else:
+            high = middle
+    return np.int64(numbers[low])
+
+
+@njit(cache=True, nogil=True)
+def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots, width):
+    """Go on from a state whose next one is not there; returns DEAD, MATCH or a state, and where the text goes on."""
+    before_of = automaton[6]
+    current, following = np.empty(sets.shape[1], np.uint64), np.empty(sets.shape[1], np.uint64)
+    for word in range(len(current)):
+        current[word] = sets[state, word]
+    before = befores[state]
+    while at != end:
+        if data[at] < 128:
+            after = np.int64(classes[0][data[at]])
+            at += step
+        else:
+            _, after, at = class_at(data, at, step, end, classes)
+        matched, _ = _step(current, following, before, after, automaton)
+        if matched:
+            return np.int64(MATCH), at
+        if _is_empty(following):
+            return np.int64(DEAD), at
+        before = before_of[after]
+        found = slots[_slot(sets, befores, slots, following, before)]
+        if found >= 0:
+            return np.int64(found), at
+        current, following = following, current
+    matched, _ = _step(current, following, before, width - 1, automaton)
+    return np.int64(MATCH if matched else DEAD), at
+
+
+@njit(cache=True, nogil=True)
+def search(
+    data, offsets, rows, step, classes, automaton, sets, befores, slots, moves, home, stays, leaving, found
+):
+    """Write found[i] = 1 if the text of row rows[i], data[offsets[row]:offsets[row + 1]], has a match, else 0.
+
+    step: 1 if texts are read forwards, -1 if backwards. classes: the fields of `Classes.table`. stays[byte]: whether the
+    state `home` stays as it is at that byte, so that such bytes can be skipped; leaving: the others, if they are few
+    and texts are read forwards, in the form of `_skip`.
+    """
+    ascii_classes = classes[0]
+    width = automaton[4].shape[1] + 1
+    limit = np.uint64(START * width)
+    for i in range(len(rows)):
+        at, end = np.int64(offsets[rows[i]]), np.int64(offsets[rows[i] + 1])
+        if step < 0:
+            at, end = end - 1, at - 1
+        state = limit
+        while at != end:
+            if state == home:
+                if len(leaving):
+                    at = _skip(data, at, end, leaving)
+                    if at == end:
+                        break
+                while stays[data[at]]:
+                    at += step
+                    if at == end:
+                        break
+                if at == end:
+                    break
+            byte = data[at]
+            previous, begin = state, at
+            if byte < 128:
+                state = np.uint64(moves[state + np.uint64(ascii_classes[byte])])
+                at += step
+            else:
+                _, after, at = class_at(data, at, step, end, classes)
+                state = np.uint64(moves[state + np.uint64(after)])
+            if state < limit:
+                if state != UNKNOWN * width:
+                    break
+                known, at = _beyond(
+                    data,
+                    begin,
+                    step,
+                    end,
+                    previous // np.uint64(width),
+                    classes,
+                    automaton,
+                    sets,
+                    befores,
+                    slots,
+                    width,
+                )
+                state = np.uint64(known * width)
+                if state < limit:
+                    break
+        if state >= limit:
+            state = np.uint64(moves[state + np.uint64(width - 1)])
+        found[i] = state == MATCH * width
