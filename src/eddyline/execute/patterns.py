@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.functions.evaluate import evaluate
+from eddyline.functions.evaluate.odd_text import decoded
 from eddyline.functions.java_regex import to_python
 from eddyline.index.patterns import GramTable, PatternIndex
 from eddyline.index.regex_literals import is_run
@@ -51,6 +52,7 @@ class Patterns:
         """Rows and pattern numbers where the pattern is true: rows ascending, each pair once, none for NULL."""
         if len(values) == values.null_count:
             return _join([])
+        values = decoded(values)
         pieces = self._by_grams(values)
         if len(self.index.filtered):
             pieces = self._verified(values, _join(pieces))

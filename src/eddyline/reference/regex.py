@@ -18,6 +18,7 @@ from typing import Final
 from eddyline.reference.character_set import ANY, LINE_ENDS, VERTICAL, WORD, CharacterSet, single
 from eddyline.reference.failure import Failure
 from eddyline.reference.regex_class import Reader, UnsupportedPattern
+from eddyline.reference.text import java
 
 
 def rlike(text: str, pattern: str) -> bool:
@@ -26,7 +27,7 @@ def rlike(text: str, pattern: str) -> bool:
     >>> rlike("a\\n", "a$"), rlike("ÄB", "(?i)äb"), rlike("x٣", "\\\\d")
     (True, False, False)
     """
-    return _compiled(pattern).search(text) is not None
+    return _compiled(java(pattern)).search(java(text)) is not None
 
 
 @lru_cache(maxsize=1024)

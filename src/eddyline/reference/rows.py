@@ -15,6 +15,7 @@ from eddyline.errors import SchemaError
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
 from eddyline.reference.floats import round32
+from eddyline.reference.text import from_octets
 
 _MICROSECONDS: Final = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
 _MILLISECONDS_PER_DAY: Final = 86_400_000
@@ -86,7 +87,7 @@ def _value(kind: pa.DataType, plain: Any) -> Any:
     if pa.types.is_floating(kind):
         return plain if pa.types.is_float64(kind) else round32(float(plain))
     if isinstance(plain, bytes) and spark_type(kind) == t.STRING:
-        return str(plain, "utf-8", "surrogateescape")
+        return from_octets(plain)
     return plain
 
 
