@@ -197,11 +197,10 @@ class Engine:
         with self._pushing:
             if self._is_recorded(batch_id):
                 return self._recorded(str(batch_id))
-            given = arrow_of(batch)
             with self._counting, self._live.pushing() as state:
                 source = _stream(state.streams, stream)
                 self._ledger.advance(state.version, len(state.table))
-                pushed = evaluate(state, source, given, self._live.time_zone)
+                pushed = evaluate(state, source, arrow_of(batch, source), self._live.time_zone)
                 account = pushed.account
                 if self._log is not None:
                     name = self._log.unused_id() if batch_id is None else batch_id

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from eddyline.execute.batch import Columns, Places, arrow_of, find_places
+from eddyline.execute.batch import Columns, Places, arrow_of, columns_at, find_places
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.model.catalog import Stream
 
@@ -22,10 +22,10 @@ class Reader:
 
     def read(self, batch: Any) -> tuple[Columns, int]:
         """The used columns by the stream's names, and the number of rows."""
-        table = arrow_of(batch)
+        table = arrow_of(batch, self._stream)
         schema, last = table.schema, self._last
         if last is None or not last[0].equals(
             schema
         ):  # to hash a schema would take longer than to compare it
             last = self._last = schema, find_places(schema, self._stream, self.used)
-        return {name: table.column(place) for name, place in last[1]}, table.num_rows
+        return columns_at(table, last[1]), table.num_rows

@@ -6,6 +6,7 @@ days in an int) cannot hold is NULL, as the result of every other conversion tha
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from decimal import Decimal
 from typing import Any, Final
 
@@ -48,8 +49,14 @@ def values(array: pa.Array) -> list[Any]:
     ([None, -1], [Decimal('18446744073709551615')])
     """
     kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return values(array.storage)
     if pa.types.is_dictionary(kind):
-        return values(array.dictionary_decode())
+        distinct = values(array.dictionary)
+        return [None if place is None else distinct[place] for place in array.indices.to_pylist()]
+    if pa.types.is_run_end_encoded(kind):
+        runs, ends = values(array.values), array.run_ends.to_pylist()
+        return [runs[bisect_right(ends, array.offset + row)] for row in range(len(array))]
     if pa.types.is_struct(kind):
         return _structs(array)
     if pa.types.is_map(kind):
@@ -57,7 +64,7 @@ def values(array: pa.Array) -> list[Any]:
         return _slices(array, pairs)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _slices(array, values(array.values))
-    if pa.types.is_fixed_size_list(kind):
+    if pa.types.is_fixed_size_list(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         return [None if each is None else values(each) for each in map(_inside, array)]
     return [None if plain is None else _value(kind, plain) for plain in _plain(array)]
 
@@ -70,6 +77,8 @@ def _plain(array: pa.Array) -> list[Any]:
     if pa.types.is_temporal(kind):
         return list(array.view(pa.int64()).to_pylist())
     if pa.types.is_string(kind) or pa.types.is_string_view(kind):
+        return list(array.cast(pa.binary()).to_pylist())
+    if pa.types.is_binary_view(kind):
         return list(array.cast(pa.binary()).to_pylist())
     if pa.types.is_large_string(kind):
         return list(array.cast(pa.large_binary()).to_pylist())

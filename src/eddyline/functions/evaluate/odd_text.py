@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from eddyline.functions.evaluate.arrays import Outcome, values_of
+from eddyline.functions.evaluate.arrays import Outcome, values_of, with_parts
 from eddyline.functions.evaluate.each_value import each_value
 from eddyline.model import types as t
 
@@ -50,6 +50,14 @@ def decoded(array: pa.Array) -> pa.Array:
     if is_text(array):
         return array
     return each_value(java_text, [bytes_of(array)], [t.BINARY], t.STRING).values
+
+
+def readable(array: pa.Array, kind: t.DataType) -> pa.Array:
+    """Values as anybody can read them, strings inside of nested ones included: odd bytes as Java decodes them."""
+    nested = isinstance(kind, t.ArrayType | t.MapType | t.StructType)
+    if not (nested or kind == t.STRING) or is_text(array):
+        return array
+    return with_parts(array, kind, readable) if nested else decoded(array)
 
 
 def java_text(data: bytes) -> str:
