@@ -150,21 +150,8 @@ FLAT: tuple[Layout, ...] = (
     lambda array: wrapped(encoded(pa.int16(), array)),
 )
 OTHER: dict[str, tuple[Layout, ...]] = {
-    "number": tuple(
-        partial(cast, kind)
-        for kind in (
-            pa.int8(),
-            pa.int32(),
-            pa.float64(),
-            pa.float32(),
-            pa.decimal128(38, 0),
-            pa.decimal128(25, 3),
-        )
-    ),
-    "small": tuple(
-        partial(cast, kind) for kind in (pa.int8(), pa.int64(), pa.float64(), pa.decimal128(38, 2))
-    ),
-    "price": (),
+    "number": tuple(partial(cast, kind) for kind in (pa.int8(), pa.int32(), pa.float64(), pa.float32())),
+    "small": tuple(partial(cast, kind) for kind in (pa.int8(), pa.float64())),
     "amount": tuple(
         partial(cast, kind)
         for kind in (pa.decimal128(38, 2), pa.decimal128(38, 10), pa.decimal256(38, 2), pa.decimal64(18, 4))

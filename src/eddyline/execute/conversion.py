@@ -55,21 +55,19 @@ def fits(found: t.DataType, declared: t.DataType) -> bool:
 
 
 def _may_fit(found: t.DataType, declared: t.DataType) -> bool:
-    """Whether some values of a type are values of the declared one, so that it is for a batch's values to say.
+    """Whether the type may be none of the data's but one that a library chose, so that it is for the values to say.
+
+    pandas makes floats of integers as soon as one is missing, polars makes all decimals as wide as they get.
 
     >>> _may_fit(t.DOUBLE, t.LONG), _may_fit(t.DOUBLE, t.DecimalType(10, 2)), _may_fit(t.STRING, t.LONG)
     (True, False, False)
     """
-    if fits(found, declared):
-        return True
-    whole = isinstance(found, t.DecimalType) or t.is_integral(found)
-    if t.is_integral(declared):
-        return whole or t.is_fractional(found)
-    if isinstance(declared, t.DecimalType):
-        return whole
-    if t.is_fractional(declared):
-        return t.is_integral(found)
-    return _parts_agree(found, declared, _may_fit)
+    return (
+        fits(found, declared)
+        or (t.is_fractional(found) and t.is_integral(declared))
+        or (isinstance(found, t.DecimalType) and isinstance(declared, t.DecimalType))
+        or _parts_agree(found, declared, _may_fit)
+    )
 
 
 def _parts_agree(
@@ -118,8 +116,6 @@ def _fitted(array: pa.Array, declared: t.DataType) -> pa.Array:
     exact = _EXACT.get(array.type.value_type if pa.types.is_dictionary(array.type) else array.type)
     if exact is not None:
         _refuse(plain, pc.greater(pc.abs(plain), pa.scalar(exact, plain.type)))
-    if isinstance(declared, t.DecimalType) and t.is_integral(found):
-        plain = pc.cast(plain, arrow_type(DECIMAL_OF[found]))  # Arrow asks for as many digits on the way
     try:
         return pc.cast(plain, arrow_type(declared))
     except pa.ArrowInvalid:

@@ -34,9 +34,7 @@ def from_pandas(frame: Any, stream: Stream) -> pa.Table:
             columns[label] = _array(frame.iloc[:, place], stream.schema.field(name).type)
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             reasons[name] = str(error)
-    # a table without columns has no rows, so one is put in and taken out again
-    table = pa.table({**columns, "": pa.nulls(len(frame))}).select(list(columns))
-    return _annotated(table, frame, stream, reasons)
+    return _annotated(pa.table(columns), frame, stream, reasons)
 
 
 def _array(series: Any, declared: pa.DataType) -> pa.Array | pa.ChunkedArray:
@@ -49,6 +47,8 @@ def _annotated(table: pa.Table, frame: Any, stream: Stream, reasons: dict[str, s
     """The table, with what is to be said if somebody misses a column."""
     if table.num_columns == len(stream.spelling):
         return table
+    if not table.num_columns:  # it would have no rows either
+        table = pa.table({"": pa.nulls(len(frame))})
     labels = [str(label) for label in frame.columns][:12]
     return table.replace_schema_metadata({_LABELS: json.dumps(labels), _REASONS: json.dumps(reasons)})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -11,9 +10,11 @@ import pyarrow as pa
 
 from eddyline.errors import FileError
 from eddyline.runtime.embedded import csv_text
+from eddyline.runtime.embedded.chunk import native
 from eddyline.runtime.embedded.csv_rows import SEPARATORS
 from eddyline.runtime.embedded.json_rows import parse_lines
-from eddyline.runtime.embedded.places import HEAD, TEXT, Place, head, open_bytes, places
+from eddyline.runtime.embedded.pipes import HEAD
+from eddyline.runtime.embedded.places import TEXT, Place, head, open_bytes, places
 
 _MOMENT: Final = re.compile(
     r"\d{4}-\d\d-\d\d(?:([T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?"
@@ -49,19 +50,20 @@ def _stated(place: Place) -> pa.Schema:
     from pyarrow import parquet
 
     try:
-        if place.is_standard_input:
+        if place.is_pipe:
             start = head(place)
             if place.format == "arrow" and not start.startswith(b"ARROW1"):
-                return pa.ipc.open_stream(io.BytesIO(start)).schema
+                return pa.ipc.open_stream(native(start)).schema
             raise FileError(
-                "standard input is a Parquet or Arrow file, whose schema cannot be seen before it is read",
+                f'"{place.name}" is a pipe with a Parquet or Arrow file, whose schema cannot be seen before it is read',
                 hint="give a schema",
             )
         if place.format == "parquet":
             return parquet.read_schema(place.name)
         with open_bytes(place.name) as file:
             is_file = file.read(6) == b"ARROW1"
-        return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(place.name).schema
+        with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(place.name) as reader:
+            return reader.schema
     except (pa.ArrowException, OSError, ValueError) as error:
         raise FileError(f'no schema can be read from "{place.name}": {str(error).splitlines()[0]}') from None
 
