@@ -41,7 +41,7 @@ def ordinary(column: Column) -> pa.Array:
     """
     if isinstance(column, pa.ChunkedArray):  # not all layouts can be put together before
         chunks = [ordinary(chunk) for chunk in column.chunks]
-        return pa.concat_arrays(chunks) if chunks else ordinary(pa.array([], column.type))
+        return pa.concat_arrays(chunks) if chunks else ordinary(pa.nulls(0, column.type))
     kind = column.type
     if is_ordinary(kind):
         return column
@@ -54,6 +54,15 @@ def ordinary(column: Column) -> pa.Array:
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         return pc.cast(column, pa.string() if pa.types.is_string_view(kind) else pa.binary())
     return _structs(column) if pa.types.is_struct(kind) else _lists(column)
+
+
+def ordinary_type(kind: pa.DataType) -> pa.DataType:
+    """The type that values of an Arrow type have in an ordinary layout.
+
+    >>> ordinary_type(pa.run_end_encoded(pa.int32(), pa.string_view()))
+    DataType(string)
+    """
+    return kind if is_ordinary(kind) else ordinary(pa.nulls(0, kind)).type
 
 
 def _is_view(kind: pa.DataType) -> bool:

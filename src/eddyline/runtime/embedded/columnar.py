@@ -15,6 +15,7 @@ import pyarrow as pa
 from eddyline.delivery.json_text import json_lines
 from eddyline.delivery.kinds import is_text
 from eddyline.errors import FileError, SchemaError
+from eddyline.functions.evaluate.layouts import ordinary, ordinary_type
 from eddyline.model import types as t
 from eddyline.model.catalog import spark_type
 from eddyline.runtime.embedded.chunk import Chunk, Reading, without
@@ -119,7 +120,7 @@ def _names(schema: pa.Schema, reading: Reading) -> list[str]:
                 f'"{reading.place.name}" has no column "{field.name}", which stream "{stream.name}" has',
                 hint=f"its columns are {', '.join(schema.names[:12])}",
             )
-        found = schema.field(name).type
+        found = ordinary_type(schema.field(name).type)
         if _sort(found) not in (_sort(field.type), "null"):
             raise SchemaError(
                 f'column "{name}" of "{reading.place.name}" is {found}, but stream "{stream.name}" has {field.type}',
@@ -149,7 +150,7 @@ def _fitted(reading: Reading, batch: pa.RecordBatch, names: list[str], first: in
     problems: dict[int, str] = {}
     columns = []
     for field, name in zip(schema, names, strict=True):
-        column = batch.column(name)
+        column = ordinary(batch.column(name))
         if not is_whole(column):
             column = _readable(field, column, problems)
         if column.type != field.type:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from eddyline.errors import FileError
+from eddyline.functions.evaluate.layouts import ordinary_type
 from eddyline.runtime.embedded import csv_text
 from eddyline.runtime.embedded.chunk import native
 from eddyline.runtime.embedded.csv_rows import SEPARATORS
@@ -32,7 +33,8 @@ def infer(source: str, format: str | None = None) -> Inferred:
     """The schema of the first file of a source. Columns that have no value in the first rows are text."""
     place = places(source, format)[0]
     if place.format not in TEXT:
-        return Inferred(_stated(place), None)
+        stated = _stated(place)
+        return Inferred(pa.schema([(field.name, ordinary_type(field.type)) for field in stated]), None)
     data = head(place)
     whole = data if len(data) < HEAD else data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1] or data
     whole = whole.removeprefix(b"\xef\xbb\xbf")
