@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.functions.evaluate import evaluate
-from eddyline.functions.evaluate.odd_text import decoded
+from eddyline.functions.evaluate.odd_text import MALFORMED, decoded
 from eddyline.functions.java_regex import to_python
 from eddyline.index.patterns import GramTable, PatternIndex
 from eddyline.index.regex_literals import is_run
@@ -46,13 +46,19 @@ class Patterns:
         }
         self._is_filtered = np.zeros(index.size, np.bool_)
         self._is_filtered[index.filtered] = True
+        # whole literals are found in the bytes of a text as in what Java makes of them, if these are no UTF-8
+        of_characters = len(index.filtered) or len(index.searched) or len(index.counted)
+        codes = index.codes.tobytes()
+        self._sees_characters = bool(
+            of_characters or bytes([kernels.ONE]) in codes or MALFORMED.encode() in codes
+        )
         self._largest_bucket = max((int(np.diff(table.starts).max()) for table in index.tables), default=0)
 
     def find(self, values: pa.Array) -> Pairs:
         """Rows and pattern numbers where the pattern is true: rows ascending, each pair once, none for NULL."""
         if len(values) == values.null_count:
             return _join([])
-        values = decoded(values)
+        values = decoded(values) if self._sees_characters else values
         pieces = self._by_grams(values)
         if len(self.index.filtered):
             pieces = self._verified(values, _join(pieces))
