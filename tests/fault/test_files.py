@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyarrow import parquet
 from typer.testing import CliRunner
@@ -18,6 +19,7 @@ from eddyline.cli import app
 from eddyline.errors import EddylineError, FileError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.model.reject import Reject
+from eddyline.runtime.embedded.infer import infer
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import Writer
 from eddyline.runtime.embedded.sources import read
@@ -189,6 +191,24 @@ def test_text_that_is_no_utf8_inside_columns(tmp_path: Path, ending: str) -> Non
     rows, rejected = rows_of(path, Stream("s", pa.schema([("a", pa.string())])))
     assert [row["a"] for row in rows] == ["good", None, "fine"]
     assert [(r.row, r.reason) for r in rejected] == [(2, "a: the byte 0xE4 is not UTF-8")]
+
+
+def test_columns_in_other_layouts(tmp_path: Path) -> None:
+    columns = {
+        "runs": pc.run_end_encode(pa.array(["A", "A", None])),
+        "view": pa.array(["x", None, "y"], pa.string_view()),
+        "list": pa.array([["a"], None, []], pa.list_view(pa.string())),
+        "json": pa.array(["{}", None, "[]"], pa.json_()),
+    }
+    path = write(tmp_path, "arrow", pa.table(columns))
+    expected = [
+        {"runs": "A", "view": "x", "list": ["a"], "json": "{}"},
+        {"runs": "A", "view": None, "list": None, "json": None},
+        {"runs": None, "view": "y", "list": [], "json": "[]"},
+    ]
+    assert rows_of(path, Stream("s", infer(str(path)).schema)) == (expected, [])
+    declared = pa.schema([("runs", pa.string()), ("json", pa.large_string())])
+    assert [row["runs"] for row in rows_of(path, Stream("s", declared))[0]] == ["A", "A", None]
 
 
 def damaged(ending: str) -> bytes:

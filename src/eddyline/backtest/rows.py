@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from eddyline.backtest.axis import Axis
 from eddyline.backtest.values import Row
+from eddyline.functions.evaluate.odd_text import decoded
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 _LONGEST: Final = 200  # characters of a value that are kept
@@ -56,6 +57,8 @@ def _value(one: pa.Array) -> Any:
     """
     try:
         return one.to_pylist()[0]
+    except UnicodeDecodeError:
+        return str(one.to_string(indent=0)) if pa.types.is_nested(one.type) else decoded(one).to_pylist()[0]
     except (ValueError, OverflowError):  # before the year 1 or after 9999
         nested = pa.types.is_nested(one.type)
         return one.to_string(indent=0) if nested else one.cast(pa.string()).to_pylist()[0]

@@ -14,7 +14,8 @@ from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.runtime.embedded.infer import Inferred, infer
 from eddyline.runtime.embedded.outlets import is_folder
-from eddyline.runtime.embedded.places import STANDARD_INPUT, places
+from eddyline.runtime.embedded.pipes import STANDARD_INPUT
+from eddyline.runtime.embedded.places import places
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
 
 StreamSources = Annotated[

@@ -26,6 +26,7 @@ from eddyline.cli.findings import ERROR, Finding
 from eddyline.cli.text_files import STANDARD_INPUT, TextFile, read_text
 from eddyline.errors import FileError, QueryError, Span
 from eddyline.model.query import Query
+from eddyline.runtime.embedded.pipes import is_pipe
 from eddyline.sql.tokens import tokenize
 
 ATTRIBUTES: Final = ("state", "tags", "owner", "destination", "metadata")
@@ -78,8 +79,10 @@ class QueryFile:
 
 def read_queries(path: str) -> QueryFile:
     """All queries of a file and all problems with its form; `FileError` where it cannot be read at all."""
-    read = _reader(path)
+    nameless = path != STANDARD_INPUT and is_pipe(path) and not Path(path).suffix
+    known = None if nameless else _reader(path)
     text = read_text(path)
+    read = known or _READERS[_guess_suffix(text.text)]
     found = QueryFile(text.name)
     for position, description in text.unreadable:
         found.problem(description, text.line_of(position), hint="save the file as UTF-8 text")
@@ -100,10 +103,15 @@ def _reader(path: str) -> Callable[[TextFile, QueryFile], None]:
     return _READERS[suffix]
 
 
+def _guess_suffix(text: str) -> str:
+    """The ending that a pipe would have: a shell gives it a name without one."""
+    return {"{": ".jsonl", "[": ".json"}.get(text.lstrip()[:1], ".sql")
+
+
 def is_query_file(text: str) -> bool:
     """Whether a command's argument names a file of queries rather than being SQL text."""
     named = Path(text).suffix.lower() in _READERS and not re.match(r"\s*select\s", text, re.IGNORECASE)
-    return text == STANDARD_INPUT or named or _is_file(text)
+    return is_pipe(text) or named or _is_file(text)
 
 
 def _is_file(text: str) -> bool:

@@ -13,7 +13,8 @@ from eddyline.cli.output import note
 from eddyline.errors import FileError
 from eddyline.model.expression import Call
 from eddyline.runtime.embedded.infer import Inferred
-from eddyline.runtime.embedded.places import STANDARD_INPUT, places
+from eddyline.runtime.embedded.pipes import STANDARD_INPUT
+from eddyline.runtime.embedded.places import places
 from eddyline.runtime.spark.functions import pin_text
 from eddyline.runtime.spark.parquet_files import ParquetFiles, stream_in
 

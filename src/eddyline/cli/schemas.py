@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections import Counter
@@ -20,6 +19,9 @@ from eddyline.errors import FileError, QueryError, SchemaError
 from eddyline.functions.evaluate import arrow_type
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
+from eddyline.runtime.embedded.chunk import native
+from eddyline.runtime.embedded.pipes import HEAD, is_pipe, pipe_of
+from eddyline.runtime.embedded.places import open_bytes
 from eddyline.sql.cursor import Cursor
 from eddyline.sql.datatypes import fields
 from eddyline.sql.select import parse
@@ -31,7 +33,6 @@ HELP: Final = (
 )
 UNNAMED: Final = "stream"  # name of a stream whose schema is plain text and that no query names
 _NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)
-_SAMPLE: Final = 1 << 20  # bytes from the start of a CSV or JSON file that its types are inferred from
 _ASKED: Final = 1_000  # queries that are asked how they call their stream
 _SUFFIXES: Final = (
     ".parquet",
@@ -126,6 +127,8 @@ def _read_file(path: str) -> pa.Schema:
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).split("\n")[0]
         raise FileError(f'no schema can be read from "{path}": {reason}') from None
+    if is_pipe(path):
+        return ddl_schema(data.decode("utf-8", "replace"))
     text = read_text(path)
     if Path(path).suffix.lower() in (".ddl", ".txt") and not text.unreadable:
         return ddl_schema(text.text)
@@ -147,26 +150,52 @@ def _binary_schema(path: str, data: bytes) -> pa.Schema | None:
     if data[:4] == b"PAR1":
         from pyarrow import parquet
 
-        return parquet.read_schema(path)
+        return parquet.read_schema(_whole(path))
     if data[:6] == b"ARROW1":
-        return pa.ipc.open_file(path).schema
-    if Path(path).suffix.lower() in (".arrow", ".arrows", ".ipc"):
-        return pa.ipc.open_stream(path).schema
+        with pa.ipc.open_file(_whole(path)) as file:
+            return file.schema
+    if data[:4] == b"\xff\xff\xff\xff" or Path(path).suffix.lower() in (".arrow", ".arrows", ".ipc"):
+        with pa.ipc.open_stream(_whole(path)) as stream:
+            return stream.schema
     return None
+
+
+def _whole(path: str) -> str | pa.BufferReader:
+    """A file by its name, or all that comes through a pipe."""
+    return native(_bytes(path)) if is_pipe(path) else path
+
+
+def _bytes(path: str) -> bytes:
+    if not is_pipe(path):
+        return read_bytes(path)
+    with open_bytes(path) as pipe:
+        return pipe.read()
 
 
 def _inferred_schema(path: str, data: bytes) -> pa.Schema | None:
     """The schema that the start of a CSV or JSON file suggests."""
     suffix = Path(path).suffix.lower()
+    if is_pipe(path) and not suffix:
+        suffix = _guess_suffix(data)
     if suffix == ".csv":
         return _csv_schema(path, data)
     return _json_schema(path, data) if suffix in (".json", ".jsonl", ".ndjson") else None
 
 
+def _guess_suffix(data: bytes) -> str:
+    """The ending that a pipe would have: a shell gives it a name without one."""
+    if data.lstrip()[:1] in (b"{", b"["):
+        return ".json"
+    names = data.lstrip().partition(b"\n")[0].split(b",")
+    return ".ddl" if all(len(name.split()) > 1 for name in names) else ".csv"
+
+
 def _start(path: str) -> bytes:
+    if is_pipe(path):
+        return pipe_of(path).head()
     try:
         with Path(path).open("rb") as file:
-            return file.read(_SAMPLE)
+            return file.read(HEAD)
     except OSError:
         return read_bytes(path)  # says why it cannot be read
 
@@ -174,13 +203,13 @@ def _start(path: str) -> bytes:
 def _whole_lines(path: str, data: bytes) -> bytes:
     if not data.strip():
         raise FileError(f'"{path}" is empty, so it has no schema')
-    return data[: data.rfind(b"\n") + 1] or data if len(data) == _SAMPLE else data
+    return data[: data.rfind(b"\n") + 1] or data if len(data) == HEAD else data
 
 
 def _csv_schema(path: str, data: bytes) -> pa.Schema:
     from pyarrow import csv
 
-    return csv.read_csv(io.BytesIO(_whole_lines(path, data))).schema
+    return csv.read_csv(native(_whole_lines(path, data))).schema
 
 
 def _json_schema(path: str, data: bytes) -> pa.Schema:
@@ -188,9 +217,9 @@ def _json_schema(path: str, data: bytes) -> pa.Schema:
 
     lines = _whole_lines(path, data)
     if not lines.lstrip().startswith(b"["):
-        return arrow_json.read_json(io.BytesIO(lines)).schema
+        return arrow_json.read_json(native(lines)).schema
     try:
-        return pa.Table.from_pylist(json.loads(read_bytes(path))).schema
+        return pa.Table.from_pylist(json.loads(_bytes(path))).schema
     except (ValueError, AttributeError, RecursionError):
         raise FileError(f'"{path}" is no JSON array of objects, so it has no schema') from None
 

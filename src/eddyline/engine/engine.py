@@ -213,12 +213,11 @@ class Engine:
             recorded = self._recorded(find_stream(self._live.state.streams, stream), batch_id)
             if recorded is not None:
                 return recorded
-            given = arrow_of(batch)
             with self._counting, self._live.pushing() as state:
                 self._refuse_if_closed()  # from here on `close` waits, so that nobody else gets the folder meanwhile
                 source = find_stream(state.streams, stream)
                 self._ledger.advance(state.version, len(state.table))
-                pushed = evaluate(state, source, given, self._live.time_zone)
+                pushed = evaluate(state, source, arrow_of(batch, source), self._live.time_zone)
                 account = pushed.account
                 if self._log is not None:
                     name = self._log.unused_id(source.name) if batch_id is None else batch_id

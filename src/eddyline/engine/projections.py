@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from eddyline.execute.batch import ColumnReader, Columns
 from eddyline.functions.evaluate import Evaluation, arrow_type
+from eddyline.functions.evaluate.odd_text import readable
 from eddyline.functions.evaluate.read import read
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream
@@ -94,8 +95,10 @@ class Projection:
             assert isinstance(expression, Column)
             return batch.column(expression.name).take(pa.array(rows)).cast(self._type(expression))
         if isinstance(expression, Column) and expression.type not in _READ_MAY_FAIL:
-            return read(columns[expression.name].take(pa.array(rows)), expression.type).values
-        return evaluation.whole.values(expression).take(pa.array(inverse))
+            values = read(columns[expression.name].take(pa.array(rows)), expression.type).values
+        else:
+            values = evaluation.whole.values(expression).take(pa.array(inverse))
+        return readable(values, expression.type)
 
     def _failures(self, evaluation: _Rows, inverse: Integers) -> Iterator[tuple[Expression, Integers]]:
         """The outputs that failed somewhere, and for each of the rows asked for how many of its operations did."""

@@ -9,14 +9,13 @@ from typing import Any, Final
 import pyarrow as pa
 
 from eddyline.errors import SchemaError
-from eddyline.functions.coercion import DECIMAL_OF, wider_decimal
-from eddyline.model import types as t
-from eddyline.model.catalog import Stream, spark_type
+from eddyline.execute.conversion import Convert, conversion
+from eddyline.execute.frames import from_pandas, from_polars, why_missing
+from eddyline.model.catalog import Stream
 
 Columns = dict[str, pa.Array | pa.ChunkedArray]
-WIDE: Final = (
-    16  # of so many columns one is read, or fewer: then what is read is compared, and not the whole schema
-)
+# Of so many columns one is read, or fewer: then what is read is compared, and not the whole schema.
+WIDE: Final = 16
 
 
 class ColumnReader:
@@ -38,20 +37,30 @@ class ColumnReader:
 
     def read(self, batch: Any) -> tuple[Columns, int]:
         """The used columns by the stream's names, and the number of rows."""
-        table = arrow_of(batch)
+        table = arrow_of(batch, self._stream)
         schema, last = table.schema, self._last
         if last is None or not last.holds_for(schema):
             last = self._last = _find_places(schema, self._stream, self.used)
-        return {name: table.column(place) for name, place in last.places}, table.num_rows
+        return last.columns(table), table.num_rows
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where the used columns stand in batches of a schema, by the stream's names, which the schema may spell otherwise."""
+    """Where the used columns stand in batches of a schema, and what each needs to be as the stream declares it.
+
+    They go by the stream's names, which the schema may spell otherwise.
+    """
 
     schema: pa.Schema
-    places: tuple[tuple[str, int], ...]
+    places: tuple[tuple[str, int, Convert | None], ...]
     spelled_alike: bool
+
+    def columns(self, table: pa.RecordBatch | pa.Table) -> Columns:
+        """The columns at these places."""
+        return {
+            name: table.column(place) if convert is None else convert(table.column(place))
+            for name, place, convert in self.places
+        }
 
     def holds_for(self, schema: pa.Schema) -> bool:
         """Whether another schema has the same columns in these places."""
@@ -59,7 +68,7 @@ class _Places:
             return all(
                 schema.get_field_index(name) == place
                 and schema.field(place).type == self.schema.field(place).type
-                for name, place in self.places
+                for name, place, _ in self.places
             )
         return bool(self.schema.equals(schema))
 
@@ -74,54 +83,35 @@ def _find_places(schema: pa.Schema, stream: Stream, used: Iterable[str]) -> _Pla
     for name, place in exact:
         place = others.get(name.lower(), -1) if place < 0 else place
         if place < 0:
-            raise SchemaError(
-                f'the batch for stream "{stream.name}" has no column "{name}"',
-                hint=f"its columns are {', '.join(schema.names[:12])}",
-            )
-        _check(stream, name, schema.field(place).type)
-        found.append((name, place))
+            raise _missing(schema, stream, name)
+        found.append((name, place, conversion(stream, name, schema.field(place).type)))
     return _Places(schema, tuple(found), spelled_alike=not others)
 
 
-def arrow_of(batch: Any) -> pa.RecordBatch | pa.Table:
-    """A batch in Arrow's form."""
+def _missing(schema: pa.Schema, stream: Stream, name: str) -> SchemaError:
+    labels, reason = why_missing(schema, name)
+    if reason is not None:
+        return SchemaError(
+            f'column "{name}" of the batch for stream "{stream.name}" cannot be read: {reason}',
+            hint=f"give it values of one type, {stream.types.get(name, 'as the stream declares it')}",
+        )
+    return SchemaError(
+        f'the batch for stream "{stream.name}" has no column "{name}"',
+        hint=f"its columns are {', '.join(labels)}",
+    )
+
+
+def arrow_of(batch: Any, stream: Stream) -> pa.RecordBatch | pa.Table:
+    """A batch in Arrow's form; of data frames what the stream has."""
     if isinstance(batch, pa.RecordBatch | pa.Table):
         return batch
-    if hasattr(batch, "to_arrow"):  # polars
-        return batch.to_arrow()
-    if hasattr(batch, "__arrow_c_stream__"):  # pandas and whatever else speaks Arrow
+    if hasattr(batch, "iloc"):
+        return from_pandas(batch, stream)
+    if hasattr(batch, "to_arrow"):
+        return from_polars(batch, stream)
+    if hasattr(batch, "__arrow_c_stream__"):  # whatever else speaks Arrow
         return pa.table(batch)
-    if type(batch).__module__.partition(".")[0] == "pandas":
-        return pa.Table.from_pandas(batch, preserve_index=False)
     raise SchemaError(
         f"a batch is a RecordBatch, a Table, or a pandas or polars data frame, not {type(batch).__name__}",
         hint="pyarrow.record_batch({...}) makes one",
     )
-
-
-def _check(stream: Stream, name: str, arrow: pa.DataType) -> None:
-    declared, found = stream.types.get(name), spark_type(arrow)
-    if declared is None or found is None or not fits(found, declared):
-        raise SchemaError(
-            f'column "{name}" of the batch for stream "{stream.name}" has the type {arrow}, but '
-            f"{declared or stream.schema.field(name).type} is declared",
-            hint="cast the column, or declare the stream with the type that it has",
-        )
-
-
-def fits(found: t.DataType, declared: t.DataType) -> bool:
-    """Whether every value of a type is a value of the declared one: the same type, or a widening without loss.
-
-    >>> fits(t.INT, t.LONG), fits(t.INT, t.DOUBLE), fits(t.LONG, t.DOUBLE), fits(t.DATE, t.TIMESTAMP)
-    (True, True, False, False)
-    """
-    if found in (declared, t.VOID):
-        return True
-    if t.is_integral(found):
-        if isinstance(declared, t.DecimalType):
-            return declared.precision - declared.scale >= DECIMAL_OF[found].precision
-        exact = {t.FLOAT: t.SHORT, t.DOUBLE: t.INT}.get(declared, declared)  # widest integers that these hold
-        return exact in t.INTEGRAL and t.INTEGRAL.index(found) <= t.INTEGRAL.index(exact)
-    if isinstance(found, t.DecimalType) and isinstance(declared, t.DecimalType):
-        return wider_decimal(found, declared) == declared
-    return found == t.FLOAT and declared == t.DOUBLE

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from eddyline.execute.nulls import mark_nulls
 from eddyline.execute.strings import Points
+from eddyline.functions.evaluate.odd_text import bytes_of
 from eddyline.index.cutting import Cutting, Offsets
 from eddyline.kernels import locate as kernels
 from eddyline.model import types as t
@@ -229,14 +230,16 @@ def _scanned(starts: Starts) -> float:
 
 
 class _Distinct:
-    """Any ordered type: each distinct value is searched once."""
+    """Any ordered type: each distinct value is searched once, text by its bytes, which need not be UTF-8."""
 
     def __init__(self, cutting: Cutting) -> None:
         self._cutting = cutting
+        self._is_text = cutting.subject.type == t.STRING
+        self._constants = [c.encode() for c in cutting.constants] if self._is_text else cutting.constants
 
     def locate(self, values: pa.Array, ids: Ids) -> None:
-        constants = self._cutting.constants
-        encoded = values.dictionary_encode()
+        constants = self._constants
+        encoded = (bytes_of(values) if self._is_text else values).dictionary_encode()
         regions = np.zeros(len(encoded.dictionary) + 1, ids.dtype)
         for place, value in enumerate(encoded.dictionary.to_pylist()):
             below = bisect_left(constants, value)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.functions.evaluate.arrays import text_buffers
+from eddyline.functions.evaluate.odd_text import MALFORMED, decoded
 from eddyline.functions.java_regex import compiled
 from eddyline.index.patterns import GramTable, PatternIndex, without
 from eddyline.kernels import patterns as kernels
@@ -51,6 +52,12 @@ class Patterns:
         self._regexes = dict(zip(numbers, index.regexes, strict=True))
         self._is_filtered = np.zeros(index.size, np.bool_)
         self._is_filtered[index.filtered] = True
+        # whole literals are found in the bytes of a text as in what Java makes of them, if these are no UTF-8
+        of_characters = len(index.filtered) or len(index.searched) or len(index.counted)
+        codes = index.codes.tobytes()
+        self._sees_characters = bool(
+            of_characters or bytes([kernels.ONE]) in codes or MALFORMED.encode() in codes
+        )
         self._largest_bucket = max((int(np.diff(table.starts).max()) for table in index.tables), default=0)
         self._plan = _Plan(index.tables, tuple(index.searched.tolist()))
         if len(index.filtered) <= FEW and all(
@@ -63,6 +70,7 @@ class Patterns:
         if len(values) == values.null_count:
             return _join([])
         plan = self._plan
+        values = decoded(values) if self._sees_characters else values
         pieces = self._by_grams(plan.tables, values)
         if len(self.index.filtered) and pieces:
             pieces = self._verified(values, _join(pieces))

@@ -19,6 +19,7 @@ from eddyline.execute.locate import Locator, locator
 from eddyline.execute.routes import HybridRoute, MacroRoute, Order, Route, route_of
 from eddyline.execute.visit_times import MEASURED_ROWS, VisitTimes
 from eddyline.functions.evaluate import Evaluation
+from eddyline.functions.evaluate.odd_text import ordered_values
 from eddyline.index.asc import AscIndex
 from eddyline.kernels import rowwise as kernels
 from eddyline.model.asc import Words, bits
@@ -158,7 +159,8 @@ class Rowwise:
             seen.append(number)
             following = route.following(number, region, seen)
             if not region and self.index.cuttings[number].points_only and isinstance(asc.constants, tuple):
-                region = 2 * bisect_left(asc.constants, value[0].as_py())  # located as "any other value"
+                (met,) = ordered_values(value, asc.subject.type)
+                region = 2 * bisect_left(asc.constants, met)  # located as "any other value"
             grb = grb & asc.blocks[:, region].reshape(-1)
             visits.append(Visit(asc, region, bits(grb, asc.queries)))
             number = following if grb.any() else None

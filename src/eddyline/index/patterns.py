@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from eddyline.functions.evaluate.odd_text import MALFORMED
 from eddyline.functions.java_regex import check, needs_backtracking
 from eddyline.functions.like import Wild, compile_like
 from eddyline.index.regex_literals import required_literals
@@ -30,6 +31,7 @@ _LARGEST_KEY: Final = {
     4: 19,
 }  # bits by width; 19 make a filter of 64 KB, which the second level cache holds
 _ARITY: Final = {"like": 3, "contains": 2, "startswith": 2, "endswith": 2, "rlike": 2}
+_OF_BYTES: Final = ("contains", "startswith", "endswith")
 _KINDS: Final = {
     "equals": kernels.EQUALS,
     "starts": kernels.STARTS,
@@ -110,9 +112,11 @@ def eligible(expression: Expression) -> bool:
         type(each) is Literal and each.type == STRING and isinstance(each.value, str) for each in constants
     ):
         return False
+    pattern = _constant(constants[0])
+    if expression.function in _OF_BYTES and MALFORMED in pattern:
+        return False  # LIKE and RLIKE take malformed bytes for that character, and all patterns see one text
     if expression.function != "rlike":
         return True
-    pattern = _constant(constants[0])
     return check(pattern) is None and not needs_backtracking(pattern)  # whose search can fail for some rows
 
 

@@ -132,6 +132,8 @@ def spark_type(arrow: pa.DataType) -> t.DataType | None:
     >>> str(spark_type(pa.uint32())), str(spark_type(pa.timestamp("ns"))), spark_type(pa.time32("s"))
     ('bigint', 'timestamp_ntz', None)
     """
+    if isinstance(arrow, pa.BaseExtensionType):  # first, for those that are defined in Python have no hash
+        return spark_type(arrow.storage_type)
     if arrow in _ATOMIC:
         return _ATOMIC[arrow]
     if pa.types.is_decimal(arrow):
@@ -139,13 +141,22 @@ def spark_type(arrow: pa.DataType) -> t.DataType | None:
         return t.DecimalType(arrow.precision, arrow.scale) if fits else None
     if pa.types.is_timestamp(arrow):
         return t.TIMESTAMP_NTZ if arrow.tz is None else t.TIMESTAMP
-    if pa.types.is_dictionary(arrow):
+    if pa.types.is_dictionary(arrow) or pa.types.is_run_end_encoded(arrow):
         return spark_type(arrow.value_type)
     if pa.types.is_fixed_size_binary(arrow):
         return t.BINARY
     if pa.types.is_duration(arrow):
         return t.DAY_TIME
     return _nested_type(arrow)
+
+
+_LISTS = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
 
 
 def _nested_type(arrow: pa.DataType) -> t.DataType | None:
@@ -156,7 +167,7 @@ def _nested_type(arrow: pa.DataType) -> t.DataType | None:
     if pa.types.is_map(arrow):
         key, value = spark_type(arrow.key_type), spark_type(arrow.item_type)
         return None if key is None or value is None else t.MapType(key, value)
-    if pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_fixed_size_list(arrow):
+    if any(is_list(arrow) for is_list in _LISTS):
         element = spark_type(arrow.value_type)
         return None if element is None else t.ArrayType(element)
     return None

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from eddyline.functions.evaluate.odd_text import is_utf8
 from eddyline.functions.fold import fold
 from eddyline.functions.operations import OPERATIONS
 from eddyline.model.expression import Call, Expression, Literal
@@ -35,11 +36,17 @@ def _fold(call: Call, time_zone: str) -> Expression:
         return call
     constants = [argument for argument in call.arguments if type(argument) is Literal]
     if len(constants) == len(call.arguments) and call.function not in _CHOICES:
-        return fold(call, time_zone)
+        return _known(call, time_zone)
     if operation.strict and any(constant.value is None for constant in constants):
         return Literal(None, call.type)
     simplify = _SIMPLER.get(call.function)
     return call if simplify is None else simplify(call)
+
+
+def _known(call: Call, time_zone: str) -> Expression:
+    """The value of a call; bytes that are no UTF-8 stay a call, for text among the constants is compared as Python does."""
+    value = fold(call, time_zone)
+    return value if not isinstance(value.value, str) or is_utf8(value.value) else call
 
 
 def _and(call: Call) -> Expression:

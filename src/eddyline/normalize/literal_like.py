@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eddyline.functions.evaluate.odd_text import MALFORMED
 from eddyline.model.expression import Call, Expression, Literal
 from eddyline.model.types import BOOLEAN, STRING
 from eddyline.normalize.rewrite import rewrite
@@ -27,7 +28,10 @@ def _compare(call: Call) -> Expression:
     if pattern.value and not pattern.value.strip("%") and escape.value != "%":
         return Call("ge", (text, Literal("", STRING)), BOOLEAN)
     plain = unescaped(pattern.value, escape.value)
-    return call if plain is None else Call("eq", (text, Literal(plain, STRING)), BOOLEAN)
+    # LIKE takes malformed bytes for that character, a comparison does not
+    return (
+        call if plain is None or MALFORMED in plain else Call("eq", (text, Literal(plain, STRING)), BOOLEAN)
+    )
 
 
 def unescaped(pattern: str, escape: str) -> str | None:

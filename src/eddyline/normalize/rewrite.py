@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from eddyline.functions.operations import OPERATIONS
 from eddyline.model.expression import Call, Column, Expression, Literal, walk
+from eddyline.model.types import BINARY, STRING
 
 
 def rewrite(
@@ -55,7 +56,10 @@ def calls_of(expression: Expression) -> list[Call]:
 
 
 def is_fixed(expression: Expression) -> bool:
-    """Whether the value is known once the parameters are: no attribute, no function that only Spark has."""
+    """Whether the value is known once the parameters are: no attribute, no function that only Spark has.
+
+    Nor bytes read as text, which need not be UTF-8, as all text among constants is.
+    """
     if isinstance(expression, Literal):
         return True
     if type(expression) is Column:
@@ -64,4 +68,7 @@ def is_fixed(expression: Expression) -> bool:
 
 
 def _is_known(node: Expression) -> bool:
-    return node.function in OPERATIONS if isinstance(node, Call) else not isinstance(node, Column)
+    if not isinstance(node, Call):
+        return not isinstance(node, Column)
+    reads_bytes = node.type == STRING and node.arguments and node.arguments[0].type == BINARY
+    return node.function in OPERATIONS and not reads_bytes

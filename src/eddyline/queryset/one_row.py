@@ -11,7 +11,7 @@ from eddyline.errors import EddylineError
 from eddyline.execute.batch import ColumnReader
 from eddyline.execute.why import Why, decide
 from eddyline.functions.evaluate import Evaluation
-from eddyline.functions.evaluate.arrays import values_of
+from eddyline.functions.evaluate.odd_text import ordered_values
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import columns_of as attributes_of
 from eddyline.model.predicate import conditions_of
@@ -30,5 +30,5 @@ def why_of(query: NormalQuery, stream: Stream, row: Mapping[str, Any] | Any) -> 
     if rows != 1:
         raise EddylineError(f"why looks at one row, not at {rows}", hint="slice the batch: batch.slice(i, 1)")
     evaluation = Evaluation(columns, time_zone=query.time_zone, rows=1)
-    values = {one: values_of(evaluation.values(one), one.type)[0] for one in subjects}
+    values = {one: ordered_values(evaluation.values(one), one.type)[0] for one in subjects}
     return decide(query.predicate, values, render)

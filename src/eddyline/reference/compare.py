@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from eddyline.model import types as t
+from eddyline.reference.text import octets
 
 
 def compare(kind: t.DataType, left: Any, right: Any) -> int:
@@ -26,7 +27,7 @@ def compare(kind: t.DataType, left: Any, right: Any) -> int:
     if t.is_fractional(kind) and (left != left or right != right):
         return int(left != left) - int(right != right)
     if kind == t.STRING:
-        left, right = utf8(left), utf8(right)
+        left, right = octets(left), octets(right)
     return int(left > right) - int(left < right)
 
 
@@ -36,11 +37,6 @@ def _elementwise(pairs: Iterable[tuple[t.DataType, Any, Any]], left: Any, right:
         if order:
             return order
     return len(left) - len(right)
-
-
-def utf8(text: str) -> bytes:
-    """The bytes of a string; those that are no UTF-8 travel as lone surrogates and come back as they were."""
-    return text.encode("utf-8", "surrogateescape")
 
 
 def eq(kind: t.DataType, left: Any, right: Any) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from eddyline.reference.text import mended
+
 # Letters with two cases that came after Unicode 14, the one of Python 3.11: capital letters, and how far from each its
 # small letter is. Spark brings its own tables (ICU) along.
 _NEWER: Final = {
@@ -28,7 +30,7 @@ def lower(text: str) -> str:
     >>> lower("ΟΔΥΣΣΕΥΣ"), lower("İ") == "i\\u0307"
     ('οδυσσευς', True)
     """
-    return text.translate(_TO_LOWER).lower()
+    return mended(text).translate(_TO_LOWER).lower()
 
 
 def upper(text: str) -> str:
@@ -37,4 +39,4 @@ def upper(text: str) -> str:
     >>> upper("straße")
     'STRASSE'
     """
-    return text.translate(_TO_UPPER).upper()
+    return mended(text).translate(_TO_UPPER).upper()

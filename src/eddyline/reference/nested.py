@@ -8,6 +8,7 @@ from eddyline.model import types as t
 from eddyline.reference.arithmetic import wrap
 from eddyline.reference.compare import compare
 from eddyline.reference.failure import Failure
+from eddyline.reference.text import joined
 
 
 def get_field(struct: t.DataType, value: tuple[Any, ...], name: str) -> Any:
@@ -46,6 +47,8 @@ def array_contains(array: t.DataType, values: list[Any], wanted: Any) -> bool | 
 
 def concat(*parts: Any) -> Any:
     """All strings, binaries or arrays one after the other."""
+    if isinstance(parts[0], str):
+        return joined(list(parts))
     whole = parts[0][:0]
     for part in parts:
         whole = whole + part

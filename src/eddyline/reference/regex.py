@@ -34,6 +34,7 @@ from eddyline.reference.regex_search import (
     Series,
     width,
 )
+from eddyline.reference.text import java
 
 
 def rlike(text: str, pattern: str) -> bool:
@@ -42,7 +43,7 @@ def rlike(text: str, pattern: str) -> bool:
     >>> rlike("a\\n", "a$"), rlike("ÄB", "(?i)äb"), rlike("x٣", "\\\\d")
     (True, False, False)
     """
-    return Search(text).found(parsed(pattern))
+    return Search(java(text)).found(parsed(java(pattern)))
 
 
 @lru_cache(maxsize=1024)

@@ -6,6 +6,7 @@ days in an int) cannot hold is NULL, as the result of every other conversion tha
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from decimal import Decimal
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from eddyline.errors import SchemaError
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
 from eddyline.reference.floats import round32
+from eddyline.reference.text import from_octets
 
 _MICROSECONDS: Final = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
 _MILLISECONDS_PER_DAY: Final = 86_400_000
@@ -47,8 +49,14 @@ def values(array: pa.Array) -> list[Any]:
     ([None, -1], [Decimal('18446744073709551615')])
     """
     kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return values(array.storage)
     if pa.types.is_dictionary(kind):
-        return values(array.dictionary_decode())
+        distinct = values(array.dictionary)
+        return [None if place is None else distinct[place] for place in array.indices.to_pylist()]
+    if pa.types.is_run_end_encoded(kind):
+        runs, ends = values(array.values), array.run_ends.to_pylist()
+        return [runs[bisect_right(ends, array.offset + row)] for row in range(len(array))]
     if pa.types.is_struct(kind):
         return _structs(array)
     if pa.types.is_map(kind):
@@ -56,7 +64,7 @@ def values(array: pa.Array) -> list[Any]:
         return _slices(array, pairs)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _slices(array, values(array.values))
-    if pa.types.is_fixed_size_list(kind):
+    if pa.types.is_fixed_size_list(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         return [None if each is None else values(each) for each in map(_inside, array)]
     return [None if plain is None else _value(kind, plain) for plain in _plain(array)]
 
@@ -69,6 +77,8 @@ def _plain(array: pa.Array) -> list[Any]:
     if pa.types.is_temporal(kind):
         return list(array.view(pa.int64()).to_pylist())
     if pa.types.is_string(kind) or pa.types.is_string_view(kind):
+        return list(array.cast(pa.binary()).to_pylist())
+    if pa.types.is_binary_view(kind):
         return list(array.cast(pa.binary()).to_pylist())
     if pa.types.is_large_string(kind):
         return list(array.cast(pa.large_binary()).to_pylist())
@@ -86,7 +96,7 @@ def _value(kind: pa.DataType, plain: Any) -> Any:
     if pa.types.is_floating(kind):
         return plain if pa.types.is_float64(kind) else round32(float(plain))
     if isinstance(plain, bytes) and spark_type(kind) == t.STRING:
-        return str(plain, "utf-8", "surrogateescape")
+        return from_octets(plain)
     return plain
 
 

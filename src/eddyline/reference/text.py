@@ -1,4 +1,9 @@
-"""Text and bytes: parts, search, trimming, patterns. Strings are counted in code points."""
+"""Text and bytes: parts, search, trimming, patterns. Strings are counted in code points.
+
+A string may have bytes that are no UTF-8, as lone surrogates. Spark takes such a string for the bytes that it has: it
+compares and searches these, and the first byte of a character says how many belong to it. Patterns and letter case see
+text in which something else stands for what is malformed.
+"""
 
 from __future__ import annotations
 
@@ -17,27 +22,124 @@ _LARGEST_INT: Final = 2**31 - 1
 
 
 def contains(text: Text, part: Text) -> bool:
-    return part in text
+    return octets(part) in octets(text)
 
 
 def startswith(text: Text, part: Text) -> bool:
-    return text.startswith(part)
+    return octets(text).startswith(octets(part))
 
 
 def endswith(text: Text, part: Text) -> bool:
-    return text.endswith(part)
+    return octets(text).endswith(octets(part))
 
 
-def trim(text: str, characters: str = " ") -> str:
-    return text.strip(characters) if characters else text
+def octets(text: str | bytes) -> bytes:
+    """The bytes of a string, those that are no UTF-8 included, or what are bytes already."""
+    return text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
 
 
-def ltrim(text: str, characters: str = " ") -> str:
-    return text.lstrip(characters) if characters else text
+def from_octets(data: bytes) -> str:
+    """The string with these bytes."""
+    return str(data, "utf-8", "surrogateescape")
 
 
-def rtrim(text: str, characters: str = " ") -> str:
-    return text.rstrip(characters) if characters else text
+def characters(text: str) -> list[str]:
+    """The characters of a string, as many bytes for each as its first byte asks for.
+
+    >>> characters("aä\\udce2b"), characters("\\udcffa")
+    (['a', 'ä', '\\udce2b'], ['\\udcff', 'a'])
+    """
+    if text.isascii():
+        return list(text)
+    data, found, at = octets(text), [], 0
+    while at < len(data):
+        size = _size(data[at])
+        found.append(from_octets(data[at : at + size]))
+        at += size
+    return found
+
+
+def _size(first: int) -> int:
+    if 0xC2 <= first <= 0xDF:
+        return 2
+    if 0xE0 <= first <= 0xEF:
+        return 3
+    return 4 if 0xF0 <= first <= 0xF4 else 1
+
+
+def length(text: str | bytes) -> int:
+    return len(characters(text)) if isinstance(text, str) else len(text)
+
+
+def java(text: str) -> str:
+    """The text as Java decodes its bytes: U+FFFD for each malformed piece, as long as it could still become a character.
+
+    >>> [ascii(java(text)) for text in ("a\\udcffb", "\\udce2\\udc82", "\\udced\\udca0\\udc80!")]
+    ["'a\\\\ufffdb'", "'\\\\ufffd'", "'\\\\ufffd!'"]
+    """
+    if text.isascii():
+        return text
+    data, found, at = octets(text), "", 0
+    while at < len(data):
+        size = _size(data[at])
+        end = at + 1
+        while end < min(at + size, len(data)) and _continues(data[at:end], data[end]):
+            end += 1
+        piece = data[at:end]
+        whole = len(piece) == size and (size > 1 or piece[0] < 0x80) and not _is_half_a_pair(piece)
+        found += str(piece, "utf-8") if whole else "\ufffd"
+        at = end
+    return found
+
+
+def _continues(start: bytes, following: int) -> bool:
+    """Whether a byte may follow the start of a character; Java finds out about surrogates only when all is read."""
+    low, high = {b"\xe0": (0xA0, 0xBF), b"\xf0": (0x90, 0xBF), b"\xf4": (0x80, 0x8F)}.get(start, (0x80, 0xBF))
+    return low <= following <= high
+
+
+def _is_half_a_pair(piece: bytes) -> bool:
+    return piece[0] == 0xED and piece[1] >= 0xA0
+
+
+def mended(text: str) -> str:
+    """The text as Spark mends it: as Java decodes it, but three U+FFFD for half a surrogate pair."""
+    return octets(text).decode("utf-8", "replace")
+
+
+def trim(text: str) -> str:
+    return from_octets(octets(text).strip(b" "))
+
+
+def ltrim(text: str) -> str:
+    return from_octets(octets(text).lstrip(b" "))
+
+
+def rtrim(text: str) -> str:
+    return from_octets(octets(text).rstrip(b" "))
+
+
+def trim_chars(text: str, taken_off: str) -> str:
+    return rtrim_chars(ltrim_chars(text, taken_off), taken_off)
+
+
+def ltrim_chars(text: str, taken_off: str) -> str:
+    rest = characters(text)
+    while rest and contains(taken_off, rest[0]):
+        del rest[0]
+    return joined(rest)
+
+
+def rtrim_chars(text: str, taken_off: str) -> str:
+    rest = characters(text)
+    while rest and contains(taken_off, rest[-1]):
+        del rest[-1]
+    return joined(rest)
+
+
+def joined(parts: list[str]) -> str:
+    """One string from several: the bytes of two may make up one character."""
+    return from_octets(b"".join(map(octets, parts)))
 
 
 def substring(text: Text, position: int, length: int) -> Text:
@@ -46,17 +148,26 @@ def substring(text: Text, position: int, length: int) -> Text:
     >>> substring("abc", -2, 5), substring("abc", -5, 3), substring("abc", 0, 2)
     ('bc', 'a', 'ab')
     """
-    start = position - 1 if position > 0 else len(text) + position if position < 0 else 0
+    if isinstance(text, str):
+        return joined(characters(text)[_place(len(characters(text)), position, length)])
+    return text[_place(len(text), position, length)]
+
+
+def _place(size: int, position: int, length: int) -> slice:
+    start = position - 1 if position > 0 else size + position if position < 0 else 0
     end = min(start + length, _LARGEST_INT)
-    return text[max(start, 0) : max(end, 0)]
+    return slice(max(start, 0), max(end, 0))
 
 
 def left(text: Text, count: int) -> Text:
+    if isinstance(text, str):
+        return joined(characters(text)[: max(count, 0)])
     return text[: max(count, 0)]
 
 
-def right(text: Text, count: int) -> Text:
-    return text[max(len(text) - count, 0) :] if count > 0 else text[:0]
+def right(text: str, count: int) -> str:
+    found = characters(text)
+    return joined(found[max(len(found) - count, 0) :]) if count > 0 else ""
 
 
 def like(text: str, pattern: str, escape: str) -> bool:
@@ -65,7 +176,7 @@ def like(text: str, pattern: str, escape: str) -> bool:
     >>> like("100%", "1__\\\\%", "\\\\"), like("a\\nb", "a_b", "\\\\")
     (True, True)
     """
-    return _like_expression(pattern, escape).fullmatch(text) is not None
+    return _like_expression(java(pattern), escape).fullmatch(java(text)) is not None
 
 
 @cache

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from eddyline.functions.evaluate import Evaluation
+from eddyline.functions.evaluate.odd_text import ordered_values
 from eddyline.model import types as t
 from eddyline.model.expression import Expression
 
 Bits = int  # a bitmap as one number: bit i is 1 << i
-_VIEWS: Final = {
-    t.DATE: pa.int32(),
-    t.TIMESTAMP: pa.int64(),
-    t.TIMESTAMP_NTZ: pa.int64(),
-    t.DAY_TIME: pa.int64(),
-}
 
 
 class Arrivals:
@@ -42,9 +37,7 @@ def comparable(values: pa.Array, kind: t.DataType) -> list[Any]:
     """
     if pa.types.is_nested(values.type):
         return [True if there else None for there in values.is_valid().to_pylist()]
-    view = _VIEWS.get(kind)
-    plain: list[Any] = (values if view is None else values.view(view)).to_pylist()
-    return plain
+    return ordered_values(values, kind)
 
 
 @dataclass(slots=True, eq=False)

@@ -6,7 +6,7 @@ all rows; numpy broadcasts the latter by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -249,7 +249,8 @@ def _nested_array(values: Sequence[Any], kind: t.ArrayType | t.MapType) -> pa.Ar
     return map_array(keys, array_of([item for _, item in flat], kind.value), lengths, valid, kind)
 
 
-def _offsets(lengths: Numbers, valid: Mask | None) -> pa.Array:
+def offsets(lengths: Numbers, valid: Mask | None) -> pa.Array:
+    """Where lists of the given lengths start and the last one ends; NULL where they are."""
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]).astype(np.int32)
     if valid is None:
         return pa.array(ends)
@@ -258,14 +259,32 @@ def _offsets(lengths: Numbers, valid: Mask | None) -> pa.Array:
 
 def list_array(elements: pa.Array, lengths: Numbers, valid: Mask | None, kind: t.ArrayType) -> pa.Array:
     """Lists of the given lengths (0 where NULL) over elements laid end to end."""
-    return pa.ListArray.from_arrays(_offsets(lengths, valid), elements, type=arrow_type(kind))
+    return pa.ListArray.from_arrays(offsets(lengths, valid), elements, type=arrow_type(kind))
 
 
 def map_array(
     keys: pa.Array, items: pa.Array, lengths: Numbers, valid: Mask | None, kind: t.MapType
 ) -> pa.Array:
     """Maps of the given sizes (0 where NULL) over keys and values laid end to end."""
-    return pa.MapArray.from_arrays(_offsets(lengths, valid), keys, items, type=arrow_type(kind))
+    return pa.MapArray.from_arrays(offsets(lengths, valid), keys, items, type=arrow_type(kind))
+
+
+def with_parts(
+    array: pa.Array, kind: t.DataType, change: Callable[[pa.Array, t.DataType], pa.Array]
+) -> pa.Array:
+    """Structs, lists or maps of the Spark type over what `change` makes of their fields, elements, keys and values."""
+    if isinstance(kind, t.StructType):
+        fields = [change(field, k) for field, (_, k) in zip(array.flatten(), kind.fields, strict=True)]
+        valid = validity(array)
+        return struct_array(fields, None if valid is None else pa.array(~valid), kind, len(array))
+    if pa.types.is_fixed_size_list(array.type):
+        array = array.cast(pa.list_(array.type.value_type))
+    inside = entries(array)
+    if isinstance(kind, t.ArrayType):
+        return list_array(change(inside.parts[0], kind.element), inside.lengths, inside.valid, kind)
+    assert isinstance(kind, t.MapType), "structs, lists and maps are all there is"
+    keys, items = inside.parts
+    return map_array(change(keys, kind.key), change(items, kind.value), inside.lengths, inside.valid, kind)
 
 
 class Entries(NamedTuple):

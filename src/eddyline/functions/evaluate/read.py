@@ -9,13 +9,10 @@ import pyarrow.compute as pc
 from eddyline.functions.evaluate.arrays import (
     Outcome,
     arrow_type,
-    entries,
-    list_array,
-    map_array,
     nulls,
     outcome,
-    struct_array,
     validity,
+    with_parts,
 )
 from eddyline.model import types as t
 
@@ -23,7 +20,7 @@ _MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
 def read(column: pa.Array | pa.ChunkedArray, kind: t.DataType) -> Outcome:
-    """The column's values; a time that does not fit into 64 bits of microseconds fails.
+    """The column's values, from any ordinary layout; a time that does not fit into 64 bits of microseconds fails.
 
     Dictionaries are decoded, unsigned integers widened, nanoseconds rounded down.
 
@@ -44,7 +41,7 @@ def read(column: pa.Array | pa.ChunkedArray, kind: t.DataType) -> Outcome:
         days = np.asarray(array.view(pa.int64()).fill_null(0)) // 86_400_000
         return outcome(days.astype(np.int32), validity(array), t.DATE)
     if isinstance(kind, t.ArrayType | t.MapType | t.StructType):
-        return Outcome(_nested(array, kind))
+        return Outcome(with_parts(array, kind, lambda part, inner: read(part, inner).values))
     if pa.types.is_fixed_size_binary(array.type):
         return Outcome(pc.cast(array, pa.binary()))
     return Outcome(pc.cast(array, target))
@@ -71,7 +68,7 @@ def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
-    return array.storage if isinstance(array, pa.ExtensionArray) else array
+    return array
 
 
 def _times(array: pa.Array, kind: t.DataType) -> Outcome:
@@ -83,20 +80,3 @@ def _times(array: pa.Array, kind: t.DataType) -> Outcome:
     limit = (2**63 - 1) // factor
     failed = (values > limit) | (values < -limit)
     return outcome(np.where(failed, 0, values) * factor, validity(array), kind, failed)
-
-
-def _nested(array: pa.Array, kind: t.DataType) -> pa.Array:
-    if isinstance(kind, t.StructType):
-        fields = [read(field, k).values for field, (_, k) in zip(array.flatten(), kind.fields, strict=True)]
-        valid = validity(array)
-        return struct_array(fields, None if valid is None else pa.array(~valid), kind, len(array))
-    if pa.types.is_fixed_size_list(array.type):
-        array = pc.cast(array, pa.list_(array.type.value_type))
-    inside = entries(array)
-    if isinstance(kind, t.ArrayType):
-        return list_array(read(inside.parts[0], kind.element).values, inside.lengths, inside.valid, kind)
-    assert isinstance(kind, t.MapType), "structs, lists and maps are all there is"
-    keys, items = inside.parts
-    return map_array(
-        read(keys, kind.key).values, read(items, kind.value).values, inside.lengths, inside.valid, kind
-    )

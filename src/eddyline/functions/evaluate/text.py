@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +24,7 @@ from eddyline.functions.evaluate.arrays import (
 )
 from eddyline.functions.evaluate.each_value import Failed, each_value
 from eddyline.functions.evaluate.logic import operands
+from eddyline.functions.evaluate.odd_text import bytes_of, characters, decoded, each_text, is_text, mended
 from eddyline.functions.java_regex import compiled
 from eddyline.functions.like import LikePattern, compile_like
 from eddyline.functions.zones import Zone
@@ -31,10 +33,10 @@ from eddyline.model.expression import Call
 
 
 def _like(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
-    subject, pattern, escape = arguments
+    subject, pattern, escape = map(decoded, arguments)
     if len(pattern) == 1 and len(escape) == 1:
         return _like_constant(subject, compile_like(pattern[0].as_py(), escape[0].as_py()))
-    return each_value(_like_value, arguments, [t.STRING] * 3, t.BOOLEAN)
+    return each_value(_like_value, [subject, pattern, escape], [t.STRING] * 3, t.BOOLEAN)
 
 
 def _like_constant(subject: pa.Array, pattern: LikePattern | None) -> Outcome:
@@ -63,7 +65,7 @@ def _like_value(subject: str, pattern: str, escape: str) -> bool:
 
 
 def _rlike(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
-    subject, pattern = arguments
+    subject, pattern = map(decoded, arguments)
     assert len(pattern) == 1, "a regular expression is a constant"
     found = compiled(pattern[0].as_py()).search(*text_buffers(subject), np.arange(len(subject)))
     valid = validity(subject)
@@ -82,29 +84,30 @@ def _search(subject: pa.Array, re2: str, python: Callable[[str], object]) -> pa.
 
 
 def _contains(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
-    return _find(arguments, call, "match_substring", lambda text, part: part in text)
+    return _find(arguments, "match_substring", lambda text, part: part in text)
 
 
 def _starts_with(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
-    return _find(arguments, call, "starts_with", lambda text, part: text.startswith(part))
+    return _find(arguments, "starts_with", lambda text, part: text.startswith(part))
 
 
 def _ends_with(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
-    return _find(arguments, call, "ends_with", lambda text, part: text.endswith(part))
+    return _find(arguments, "ends_with", lambda text, part: text.endswith(part))
 
 
-def _find(
-    arguments: Sequence[pa.Array], call: Call, arrow: str, python: Callable[[Any, Any], bool]
-) -> Outcome:
-    subject, part = arguments
+def _find(arguments: Sequence[pa.Array], arrow: str, python: Callable[[bytes, bytes], bool]) -> Outcome:
+    """Text and bytes alike are searched by their bytes."""
+    subject, part = map(bytes_of, arguments)
     if len(part) == 1:
         return Outcome(pc.call_function(arrow, [subject], pc.MatchSubstringOptions(part[0].as_py())))
-    return each_value(python, arguments, [argument.type for argument in call.arguments], t.BOOLEAN)
+    return each_value(python, [subject, part], [t.BINARY] * 2, t.BOOLEAN)
 
 
 def _length(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
     if call.arguments[0].type == t.BINARY:
         return Outcome(pc.cast(pc.binary_length(arguments[0]), pa.int32()))
+    if not is_text(arguments[0]):
+        return each_value(lambda data: len(characters(data)), [bytes_of(arguments[0])], [t.BINARY], t.INT)
     return Outcome(pc.cast(pc.utf8_length(arguments[0]), pa.int32()))
 
 
@@ -122,12 +125,13 @@ def _change_case(array: pa.Array, ascii_function: str, full: Callable[[str], str
     changed = pc.call_function(ascii_function, [array])
     if not pc.any(other).as_py():
         return Outcome(changed)
-    texts = each_value(full, [array.filter(other)], [t.STRING], t.STRING).values
+    odd = bytes_of(array.filter(other))
+    texts = each_value(lambda data: full(mended(data)), [odd], [t.BINARY], t.STRING).values
     return Outcome(pc.replace_with_mask(changed, other, texts))
 
 
 def _trim(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
-    arrow = {"trim": pc.utf8_trim, "ltrim": pc.utf8_ltrim, "rtrim": pc.utf8_rtrim}
+    arrow = {"trim": pc.ascii_trim, "ltrim": pc.ascii_ltrim, "rtrim": pc.ascii_rtrim}
     return Outcome(arrow[call.function](arguments[0], characters=" "))
 
 
@@ -139,16 +143,40 @@ _STRIP: Final[dict[str, Callable[[str, str], str]]] = {
 
 
 def _trim_characters(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
-    return each_value(_STRIP[call.function], arguments, [t.STRING] * 2, t.STRING)
+    if all(map(is_text, arguments)):
+        return each_value(_STRIP[call.function], arguments, [t.STRING] * 2, t.STRING)
+    strip = _STRIP_ODD[call.function]
+    stripped = each_value(strip, [*map(bytes_of, arguments)], [t.BINARY] * 2, t.BINARY).values
+    return Outcome(stripped.view(pa.string()))
+
+
+def _strip_odd(data: bytes, taken_off: bytes, *, left: bool = True, right: bool = True) -> bytes:
+    """Without characters at the ends whose bytes are found among those to take off, as Spark looks for them."""
+    kept = characters(data)
+    start, end = 0, len(kept)
+    while left and start < end and kept[start] in taken_off:
+        start += 1
+    while right and start < end and kept[end - 1] in taken_off:
+        end -= 1
+    return b"".join(kept[start:end])
+
+
+_STRIP_ODD: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
+    "trim_chars": _strip_odd,
+    "ltrim_chars": partial(_strip_odd, right=False),
+    "rtrim_chars": partial(_strip_odd, left=False),
+}
 
 
 def _substring(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
     kind = call.arguments[0].type
     subject, start, length = arguments
-    if kind == t.STRING and len(start) == len(length) == 1:
+    kinds = [kind, t.INT, t.INT]
+    if kind == t.BINARY:
+        return each_value(_piece_of_bytes, arguments, kinds, kind)
+    if len(start) == len(length) == 1 and is_text(subject):
         return Outcome(_slice(subject, start[0].as_py(), length[0].as_py()))
-    piece = _piece_of_bytes if kind == t.BINARY else _piece_of_text
-    return each_value(piece, arguments, [kind, t.INT, t.INT], kind)
+    return each_text(_piece_of_text, arguments, kinds)
 
 
 def _slice(subject: pa.Array, position: int, length: int) -> pa.Array:
@@ -162,7 +190,7 @@ def _slice(subject: pa.Array, position: int, length: int) -> pa.Array:
     return pc.utf8_slice_codeunits(subject, start=start, stop=stop)
 
 
-def _piece_of_text(text: str, position: int, length: int) -> str:
+def _piece_of_text(text: Any, position: int, length: int) -> Any:
     start = position - 1 if position > 0 else len(text) + position if position < 0 else 0
     return text[max(start, 0) : max(start + length, 0)]
 
@@ -178,16 +206,19 @@ def _piece_of_bytes(data: bytes, position: int, length: int) -> bytes:
 def _left(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
     kind = call.type
     subject, count = arguments
-    if kind == t.STRING and len(count) == 1:
+    if kind == t.BINARY:
+        return each_value(_first, arguments, [kind, t.INT], kind)
+    if len(count) == 1 and is_text(subject):
         return Outcome(_slice(subject, 1, count[0].as_py()))
-    return each_value(lambda value, n: value[: max(n, 0)], arguments, [kind, t.INT], kind)
+    return each_text(_first, arguments, [kind, t.INT])
+
+
+def _first(value: Any, count: int) -> Any:
+    return value[: max(count, 0)]
 
 
 def _right(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
-    kind = call.type
-    return each_value(
-        lambda value, n: value[max(len(value) - max(n, 0), 0) :], arguments, [kind, t.INT], kind
-    )
+    return each_text(lambda value, n: value[max(len(value) - max(n, 0), 0) :], arguments, [t.STRING, t.INT])
 
 
 def _concat(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:

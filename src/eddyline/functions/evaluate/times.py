@@ -24,6 +24,7 @@ from eddyline.functions.evaluate.arrays import (
 from eddyline.functions.evaluate.cast_times import join, local_seconds, split, zone_of
 from eddyline.functions.evaluate.each_value import Failed, each_value
 from eddyline.functions.evaluate.logic import choose
+from eddyline.functions.evaluate.odd_text import decoded
 from eddyline.functions.time_formats import compile_format
 from eddyline.functions.time_text import LONG_MAX, LONG_MIN, MICROS_PER_DAY, MICROS_PER_SECOND
 from eddyline.functions.zones import Zone
@@ -65,7 +66,7 @@ _UNIT_SECONDS: Final = {"minute": 60, "hour": 3600, "day": 86_400}
 
 
 def _date_trunc(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
-    units, array = arguments
+    units, array = decoded(arguments[0]), arguments[1]
     zone = zone_of(call.arguments[1].type, zone)
     if len(units) == 1:
         return _truncate(array, units[0].as_py(), zone, call.type)

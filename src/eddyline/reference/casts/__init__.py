@@ -7,6 +7,7 @@ from typing import Any
 from eddyline.model import types as t
 from eddyline.reference.casts import from_text, intervals, numbers, times, to_text
 from eddyline.reference.failure import Failure
+from eddyline.reference.text import octets
 
 
 def cast(source: t.DataType, target: t.DataType, value: Any, time_zone: str) -> Any:
@@ -22,7 +23,7 @@ def cast(source: t.DataType, target: t.DataType, value: Any, time_zone: str) -> 
     if target == t.STRING:
         return to_text.text(source, value, time_zone)
     if target == t.BINARY:
-        return to_text.octets(value)
+        return octets(value)
     if target in (t.DATE, t.TIMESTAMP, t.TIMESTAMP_NTZ):
         return times.to_time(source, target, value, time_zone)
     if t.is_interval(target) or t.is_interval(source):

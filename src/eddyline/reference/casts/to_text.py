@@ -7,8 +7,8 @@ from typing import Any
 from eddyline.model import types as t
 from eddyline.reference import calendar, floats
 from eddyline.reference.casts import intervals
-from eddyline.reference.compare import utf8
 from eddyline.reference.datetimes import clock
+from eddyline.reference.text import from_octets
 from eddyline.reference.zones import DAY, SECOND
 
 
@@ -25,7 +25,7 @@ def text(kind: t.DataType, value: Any, time_zone: str) -> str:
     if isinstance(kind, t.DecimalType):
         return f"{value:f}"
     if kind == t.BINARY:
-        return str(value, "utf-8", "surrogateescape")
+        return from_octets(value)
     if kind == t.DATE:
         return _date(value)
     if kind in (t.TIMESTAMP, t.TIMESTAMP_NTZ):
@@ -35,10 +35,6 @@ def text(kind: t.DataType, value: Any, time_zone: str) -> str:
     if isinstance(kind, t.ArrayType | t.MapType | t.StructType):
         return _nested(kind, value, time_zone)
     return str(value)
-
-
-def octets(value: str | bytes) -> bytes:
-    return utf8(value) if isinstance(value, str) else value
 
 
 def _date(days: int) -> str:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from eddyline.delivery.json_text import json_lines
 from eddyline.delivery.kinds import is_text
 from eddyline.errors import FileError, SchemaError
+from eddyline.functions.evaluate.layouts import ordinary, ordinary_type
 from eddyline.model import types as t
 from eddyline.model.catalog import spark_type
 from eddyline.runtime.embedded.chunk import Chunk, Reading, without
@@ -26,8 +27,11 @@ def read_parquet(reading: Reading) -> Iterator[Chunk]:
     """The rows of a Parquet file, a piece of a row group at a time."""
     from pyarrow import parquet
 
-    with _on_disk(reading.place) as path, _explained(reading.place, "Parquet"):
-        file = parquet.ParquetFile(path, memory_map=isinstance(path, str))
+    with (
+        _on_disk(reading.place) as path,
+        _explained(reading.place, "Parquet"),
+        parquet.ParquetFile(path, memory_map=True) as file,
+    ):
         names = _names(file.schema_arrow, reading)
         rows = file.metadata.num_rows
         first = 0
@@ -43,11 +47,20 @@ def read_arrow(reading: Reading) -> Iterator[Chunk]:
     if not start:
         raise FileError(f'"{reading.place.name}" is empty, and an Arrow file is wanted')
     if not start.startswith(b"ARROW1"):
-        with open_bytes(reading.place.name) as file, _explained(reading.place, "Arrow"):
-            yield from _batches(reading, pa.ipc.open_stream(file))
+        with (
+            open_bytes(reading.place.name) as file,
+            _explained(reading.place, "Arrow"),
+            pa.ipc.open_stream(file) as stream,
+        ):
+            yield from _batches(reading, stream)
         return
-    with _on_disk(reading.place) as path, _explained(reading.place, "Arrow"):
-        yield from _batches(reading, pa.ipc.open_file(pa.memory_map(path) if isinstance(path, str) else path))
+    with (
+        _on_disk(reading.place) as path,
+        _explained(reading.place, "Arrow"),
+        pa.memory_map(path) as content,
+        pa.ipc.open_file(content) as batches,
+    ):
+        yield from _batches(reading, batches)
 
 
 def _batches(reading: Reading, reader: Any) -> Iterator[Chunk]:
@@ -63,15 +76,20 @@ def _batches(reading: Reading, reader: Any) -> Iterator[Chunk]:
 
 
 @contextmanager
-def _on_disk(place: Place) -> Iterator[Any]:
-    """A file that one can jump about in: the file itself, or a copy of standard input."""
-    if not place.is_standard_input:
+def _on_disk(place: Place) -> Iterator[str]:
+    """The name of a file that one can jump about in: the file itself, or a copy of what comes through a pipe.
+
+    A name, since Arrow's threads read ahead: with a file of Python's they need the interpreter, and abort the process if
+    that is about to end.
+    """
+    if not place.is_pipe:
         yield place.name
         return
-    with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(open_bytes(place.name), copy)
-        copy.seek(0)
-        yield copy
+    with tempfile.NamedTemporaryFile() as copy:
+        with open_bytes(place.name) as pipe:
+            shutil.copyfileobj(pipe, copy)
+        copy.flush()
+        yield copy.name
 
 
 @contextmanager
@@ -102,7 +120,7 @@ def _names(schema: pa.Schema, reading: Reading) -> list[str]:
                 f'"{reading.place.name}" has no column "{field.name}", which stream "{stream.name}" has',
                 hint=f"its columns are {', '.join(schema.names[:12])}",
             )
-        found = schema.field(name).type
+        found = ordinary_type(schema.field(name).type)
         if _sort(found) not in (_sort(field.type), "null"):
             raise SchemaError(
                 f'column "{name}" of "{reading.place.name}" is {found}, but stream "{stream.name}" has {field.type}',
@@ -132,7 +150,7 @@ def _fitted(reading: Reading, batch: pa.RecordBatch, names: list[str], first: in
     problems: dict[int, str] = {}
     columns = []
     for field, name in zip(schema, names, strict=True):
-        column = batch.column(name)
+        column = ordinary(batch.column(name))
         if not is_whole(column):
             column = _readable(field, column, problems)
         if column.type != field.type:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -10,10 +9,13 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from eddyline.errors import FileError
+from eddyline.functions.evaluate.layouts import ordinary_type
 from eddyline.runtime.embedded import csv_text
+from eddyline.runtime.embedded.chunk import native
 from eddyline.runtime.embedded.csv_rows import SEPARATORS
 from eddyline.runtime.embedded.json_rows import parse_lines
-from eddyline.runtime.embedded.places import HEAD, TEXT, Place, head, open_bytes, places
+from eddyline.runtime.embedded.pipes import HEAD
+from eddyline.runtime.embedded.places import TEXT, Place, head, open_bytes, places
 
 _MOMENT: Final = re.compile(
     r"\d{4}-\d\d-\d\d(?:([T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?"
@@ -31,7 +33,8 @@ def infer(source: str, format: str | None = None) -> Inferred:
     """The schema of the first file of a source. Columns that have no value in the first rows are text."""
     place = places(source, format)[0]
     if place.format not in TEXT:
-        return Inferred(_stated(place), None)
+        stated = _stated(place)
+        return Inferred(pa.schema([(field.name, ordinary_type(field.type)) for field in stated]), None)
     data = head(place)
     whole = data if len(data) < HEAD else data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1] or data
     whole = whole.removeprefix(b"\xef\xbb\xbf")
@@ -49,19 +52,20 @@ def _stated(place: Place) -> pa.Schema:
     from pyarrow import parquet
 
     try:
-        if place.is_standard_input:
+        if place.is_pipe:
             start = head(place)
             if place.format == "arrow" and not start.startswith(b"ARROW1"):
-                return pa.ipc.open_stream(io.BytesIO(start)).schema
+                return pa.ipc.open_stream(native(start)).schema
             raise FileError(
-                "standard input is a Parquet or Arrow file, whose schema cannot be seen before it is read",
+                f'"{place.name}" is a pipe with a Parquet or Arrow file, whose schema cannot be seen before it is read',
                 hint="give a schema",
             )
         if place.format == "parquet":
             return parquet.read_schema(place.name)
         with open_bytes(place.name) as file:
             is_file = file.read(6) == b"ARROW1"
-        return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(place.name).schema
+        with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(place.name) as reader:
+            return reader.schema
     except (pa.ArrowException, OSError, ValueError) as error:
         raise FileError(f'no schema can be read from "{place.name}": {str(error).splitlines()[0]}') from None
 

@@ -1,4 +1,4 @@
-"""Where rows come from: a file, a folder, a glob or standard input, each file with its format."""
+"""Where rows come from: a file, a folder, a glob or a pipe, each file with its format."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import glob
 import gzip
 import io
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from eddyline.errors import FileError
+from eddyline.runtime.embedded.pipes import HEAD, STANDARD_INPUT, is_pipe, pipe_of
 
-STANDARD_INPUT: Final = "-"
-HEAD: Final = 1 << 20  # bytes from the start of a file that its format and types are guessed from
 FORMATS: Final = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -34,24 +32,20 @@ _GZIP: Final = b"\x1f\x8b"
 
 
 class Place(NamedTuple):
-    """One file, or standard input; `format` is parquet, arrow, csv, tsv or jsonl."""
+    """One file or pipe; `format` is parquet, arrow, csv, tsv or jsonl."""
 
     name: str
     format: str
 
     @property
-    def is_standard_input(self) -> bool:
-        """Whether the rows come through a pipe."""
-        return self.name == STANDARD_INPUT
+    def is_pipe(self) -> bool:
+        """Whether the rows come through a pipe, and so only once."""
+        return is_pipe(self.name)
 
     @property
     def size(self) -> int | None:
         """Bytes of the file, None where nobody can know."""
-        return (
-            None
-            if self.is_standard_input or not Path(self.name).is_file()
-            else Path(self.name).stat().st_size
-        )
+        return Path(self.name).stat().st_size if Path(self.name).is_file() else None
 
 
 def places(source: str, format: str | None = None) -> list[Place]:
@@ -65,7 +59,7 @@ def places(source: str, format: str | None = None) -> list[Place]:
             f'"{format}" is no format of rows', hint=f"known are {', '.join(dict.fromkeys(FORMATS.values()))}"
         )
     if source == STANDARD_INPUT:
-        return [Place(source, format or _sniff(_standard_input().head(), "standard input"))]
+        return [Place(source, format or format_of(source))]
     path = Path(source)
     try:
         if path.is_dir():
@@ -116,7 +110,7 @@ def _matching(pattern: str) -> list[str]:
 
 
 def format_of(name: str) -> str:
-    """The format that a file's ending names, else the one that its first bytes show.
+    """The format that a file's ending names, else the one that its first bytes show: a pipe may have no ending.
 
     >>> format_of("history/2026-01-05.csv.gz")
     'csv'
@@ -126,7 +120,10 @@ def format_of(name: str) -> str:
         suffixes.pop()
     if suffixes and suffixes[-1] in FORMATS:
         return FORMATS[suffixes[-1]]
-    head = _head_of(name)
+    if is_pipe(name):
+        return _sniff(pipe_of(name).head(), "standard input" if name == STANDARD_INPUT else f'"{name}"')
+    with open_bytes(name) as file:
+        head = file.read(16)
     for start, format in _BINARY.items():
         if head.startswith(start):
             return format
@@ -148,61 +145,10 @@ def _sniff(head: bytes, name: str) -> str:
     return "jsonl" if text[:1] in b"{[" else "csv"
 
 
-def _head_of(name: str) -> bytes:
-    with open_bytes(name) as file:
-        return file.read(16)
-
-
-class _Pipe(io.RawIOBase):
-    """Standard input that can be looked at before it is read."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        self.raw = raw
-        self._seen = b""
-
-    def head(self) -> bytes:
-        """The first bytes, at most `HEAD`; they are read again afterwards."""
-        while len(self._seen) < HEAD:
-            more = self.raw.read(HEAD - len(self._seen))
-            if not more:
-                break
-            self._seen += more
-        return self._seen
-
-    def readable(self) -> bool:
-        """It is there to be read."""
-        return True
-
-    def close(self) -> None:
-        """Standard input stays open: it may be read in two steps."""
-
-    def readinto(self, buffer: object) -> int:
-        """Fill a buffer, with what was looked at first."""
-        view = memoryview(buffer)  # type: ignore[arg-type]
-        data = self._seen[: len(view)] or self.raw.read1(len(view))  # type: ignore[attr-defined]
-        self._seen = self._seen[len(data) :]
-        view[: len(data)] = data
-        return len(data)
-
-
-_pipes: dict[int, _Pipe] = {}
-
-
-def _standard_input() -> _Pipe:
-    raw = sys.stdin.buffer
-    pipe = _pipes.get(id(raw))
-    if pipe is None or pipe.raw is not raw:
-        _pipes.clear()
-        pipe = _pipes[id(raw)] = _Pipe(raw)
-    return pipe
-
-
 def open_bytes(name: str) -> io.BufferedReader:
-    """A file, or standard input, as bytes."""
-    if name == STANDARD_INPUT:
-        return io.BufferedReader(_standard_input(), 1 << 16)
+    """A file or pipe as bytes, from its start."""
     try:
-        return Path(name).open("rb")
+        return pipe_of(name).take() if is_pipe(name) else Path(name).open("rb")
     except PermissionError:
         raise FileError(f'the file "{name}" may not be read', hint="look at its permissions") from None
     except (OSError, ValueError) as error:
@@ -213,8 +159,8 @@ def open_bytes(name: str) -> io.BufferedReader:
 
 def start_of(place: Place) -> bytes:
     """The first bytes of a file or pipe; reading starts from the beginning all the same."""
-    if place.is_standard_input:
-        return _standard_input().head()
+    if place.is_pipe:
+        return pipe_of(place.name).head()
     with open_bytes(place.name) as file:
         return file.read(HEAD)
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from eddyline.execute.batch import ColumnReader
 from eddyline.execute.why import Reason, Why, decide
 from eddyline.functions.evaluate import Evaluation
-from eddyline.functions.evaluate.arrays import values_of
+from eddyline.functions.evaluate.odd_text import ordered_values
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import columns_of as attributes_of
 from eddyline.model.predicate import Condition, conditions_of
@@ -47,7 +47,7 @@ class Verdicts:
         columns, rows = self._reader.read(batch)
         evaluation = Evaluation(columns, time_zone=self._query.time_zone, rows=rows)
         columns_of_values = [
-            values_of(evaluation.values(subject), subject.type) for subject in self._subjects
+            ordered_values(evaluation.values(subject), subject.type) for subject in self._subjects
         ]
         for row in range(rows):
             values = {s: column[row] for s, column in zip(self._subjects, columns_of_values, strict=True)}
