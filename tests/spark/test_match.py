@@ -191,6 +191,11 @@ def test_arguments_that_do_not_fit() -> None:
         match(QUERIES, stream="trades")
 
 
+def test_a_stream_is_found_in_any_case(quotes: DataFrame) -> None:
+    found = [quotes.transform(match(QUERIES, stream=name)).collect() for name in ("quotes", "QUOTES")]
+    assert found[0] == found[1] and any(row["query_ids"] for row in found[0])
+
+
 def test_types_that_queries_do_not_know_pass_by(spark: SparkSession) -> None:
     df = spark.sql(
         "SELECT 'A' AS symbol, 1D AS price, parse_json('{}') AS variant, INTERVAL '1' YEAR AS years, "
