@@ -7,7 +7,16 @@ import pytest
 
 from eddyline import Stream
 from eddyline.errors import SchemaError
-from eddyline.runtime.spark.schemas import ddl, find_columns, foreign_collation, stream_of, struct_of
+from eddyline.model import types as t
+from eddyline.model.catalog import spark_type
+from eddyline.runtime.spark.schemas import (
+    ddl,
+    find_columns,
+    foreign_collation,
+    misfit,
+    stream_of,
+    struct_of,
+)
 from eddyline.testing.rows import EVERYTHING
 
 types = pytest.importorskip("pyspark.sql.types", reason="the extra 'spark' is not installed")
@@ -46,3 +55,39 @@ def test_collations_are_found_inside() -> None:
     assert foreign_collation(types.MapType(types.StringType(), types.ArrayType(lower))) == "UTF8_LCASE"
     assert foreign_collation(types.StructType([types.StructField("a", lower)])) == "UTF8_LCASE"
     assert foreign_collation(types.StringType()) is None
+
+
+def inside(**fields: pa.DataType) -> pa.DataType:
+    return pa.struct(list(fields.items()))
+
+
+LONG, INT, FLOAT, DOUBLE = pa.int64(), pa.int32(), pa.float32(), pa.float64()
+WHOLE = inside(x=INT, y=pa.list_(DOUBLE))
+
+
+@pytest.mark.parametrize(
+    ("stated", "problem"),
+    [
+        ([("a", LONG), ("b", WHOLE), ("more", pa.time32("s"))], None),
+        ([("B", inside(Y=pa.list_(FLOAT), z=INT, X=pa.int8())), ("A", INT)], None),
+        ([("a", LONG)], 'it has no column "b"'),
+        ([("a", LONG), ("b", inside(x=INT))], 'it has no column "b.y"'),
+        ([("a", LONG), ("A", INT), ("b", WHOLE)], 'it has the column "a" more than once'),
+        ([("a", pa.string()), ("b", WHOLE)], 'its column "a" has the type string, but bigint is'),
+        ([("a", pa.time32("s")), ("b", WHOLE)], 'its column "a" has a type that queries do not know'),
+        (
+            [("a", INT), ("b", inside(x=LONG, y=pa.list_(DOUBLE)))],
+            'its column "b.x" has the type bigint, but int',
+        ),
+        (
+            [("a", INT), ("b", inside(x=INT, y=pa.list_(LONG)))],
+            'its column "b.y.element" has the type bigint',
+        ),
+        ([("a", INT), ("b", INT)], 'its column "b" has the type int, but struct<'),
+    ],
+)
+def test_files_that_fit(stated: list[tuple[str, pa.DataType]], problem: str | None) -> None:
+    found = misfit(
+        [(name, spark_type(kind)) for name, kind in stated], [("a", t.LONG), ("b", spark_type(WHOLE))]
+    )
+    assert found == problem or (problem is not None and found is not None and found.startswith(problem))

@@ -35,7 +35,7 @@ def find_broken(source: Source, spark: SparkSession, paths: Sequence[str]) -> di
             source.read(spark, list(some)).write.format("noop").mode("overwrite").save()
         except Exception as error:
             if len(some) == 1:
-                return reason_if_broken(source, spark, some[0], error)
+                return _reason_if_broken(source, spark, some[0], error)
             if not failed_by_itself(error):
                 raise
             return "one of them fails"
@@ -44,11 +44,11 @@ def find_broken(source: Source, spark: SparkSession, paths: Sequence[str]) -> di
     return find_failing(paths, failure)
 
 
-def reason_if_broken(source: Source, spark: SparkSession, path: str, error: Exception) -> str:
+def _reason_if_broken(source: Source, spark: SparkSession, path: str, error: Exception) -> str:
     """What is wrong with a file that Spark could not read; the error is raised where that may pass."""
     if not is_of_a_reader(error) or not can_be_fetched(spark, path):
         raise error
-    return cause_of(in_words(error, LONGEST, secrets_in(source.settings)))
+    return _cause_of(in_words(error, LONGEST, secrets_in(source.settings)))
 
 
 def is_of_a_reader(error: Exception) -> bool:
@@ -56,10 +56,10 @@ def is_of_a_reader(error: Exception) -> bool:
     return UNREADABLE in str(error) and failed_by_itself(error)
 
 
-def cause_of(text: str) -> str:
+def _cause_of(text: str) -> str:
     """What is said of the file itself, of all that Spark says.
 
-    >>> cause_of(
+    >>> _cause_of(
     ...     "a.b.SparkException: [FAILED_READ_FILE.NO_HINT] Encountered ... Caused by: java.io.EOFException: cut off"
     ... )
     'java.io.EOFException: cut off'

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from eddyline.model import types as t
 from eddyline.model.catalog import spark_type
-from eddyline.runtime.spark.pipeline.broken_files import is_empty, reason_if_broken
+from eddyline.runtime.spark.pipeline.broken_files import find_broken, is_empty
 from eddyline.runtime.spark.remote_folders import local_path
 from eddyline.runtime.spark.schemas import arrow_type, misfit
 
@@ -103,8 +103,11 @@ def _verdict(source: Source, spark: SparkSession, path: str, wanted: Columns, do
         schema = source.stated(spark, path)
     except AnalysisException:
         return doubt or None  # without one: columns that nobody asks for, or a file that is gone
-    except Exception as error:
-        return None if is_empty(spark, path) else reason_if_broken(source, spark, path, error)
+    except Exception:
+        broken = find_broken(source, spark, [path])
+        if not broken and not is_empty(spark, path):
+            raise  # it has passed: the batch is run again, and the file is looked at again
+        return broken.get(path)
     columns = [(field.name, arrow_type(field.dataType)) for field in schema.fields]
     found = [(name, None if arrow is None else spark_type(arrow)) for name, arrow in columns]
     return misfit(found, wanted)
