@@ -100,9 +100,10 @@ def rows_of(matches: Matches, name: str) -> dict[str, list[int]]:
 Stage = tuple[Any, str]
 LOCATING: list[Stage] = [
     (locate._Presence, "locate"),
-    (locate._Offsets, "locate"),
-    (locate._Integers, "locate"),
-    (locate._Floats, "locate"),
+    (locate.Numbers, "locate"),
+    (locate._ByOffset, "locate"),
+    (locate._BySearch, "locate"),
+    (locate._ByWidth, "locate"),
     (locate._Distinct, "locate"),
     (strings_.Points, "locate"),
     (formulas_.Formulas, "locate"),
@@ -216,7 +217,7 @@ def test_a_failure_is_logged_once(monkeypatch: pytest.MonkeyPatch, caplog: pytes
 
 
 @pytest.mark.parametrize("error", [MemoryError(), KeyboardInterrupt()])
-@pytest.mark.parametrize("stage", [(locate._Floats, "locate"), (sliced_.Sliced, "_run")], ids=called)
+@pytest.mark.parametrize("stage", [(locate._ByWidth, "locate"), (sliced_.Sliced, "_run")], ids=called)
 def test_what_passes_through(stage: Stage, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     queries = QuerySet.build(texts("sliced"), streams=[STREAM], settings=SETTINGS["sliced"])
     monkeypatch.setattr(*stage, failing(error))
@@ -224,7 +225,7 @@ def test_what_passes_through(stage: Stage, error: BaseException, monkeypatch: py
         queries.match(batch(40))
 
 
-@pytest.mark.parametrize("stage", [(locate._Floats, "locate"), (sliced_.Sliced, "_run")], ids=called)
+@pytest.mark.parametrize("stage", [(locate._ByWidth, "locate"), (sliced_.Sliced, "_run")], ids=called)
 def test_pushes_go_on(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine([STREAM])
     engine.add(texts("sliced"))
