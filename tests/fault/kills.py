@@ -327,8 +327,8 @@ def _killed(folder: Path, kills: int, choice: random.Random, gate: Gate) -> Coun
             running.ensure()
             if done.total() % 3 == 0:
                 with gate.shut() as waiting:
-                    _wait_for_batch(folder, running, changes)
-                    assert waiting.wait(PATIENCE), f"no batch has a second document\n{running.log()}"
+                    changes.feed()
+                    _until(waiting.is_set, running)
                     running.kill(with_java=True)
                 done["between two documents"] += 1
                 continue

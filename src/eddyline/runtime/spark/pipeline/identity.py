@@ -67,9 +67,7 @@ class Keys:
     """The keys of one task's tuples; every batch of the task must pass through `see`, in order."""
 
     def __init__(self, identity: Identity, source: str, batch_id: int) -> None:
-        self.blocks: Counter[str] = (
-            Counter()
-        )  # rows of the blocks of files that are read in several, by `block_name`
+        self.blocks: Counter[str] = Counter()  # rows of blocks, by `block_name`; whole files are left out
         self._identity = identity
         self._batch = f"{source}/{batch_id}"
         self._block: tuple[str, int] | None = None

@@ -49,7 +49,7 @@ class SourceSettings:
     """A folder or an address, for sources that have one."""
 
     key: tuple[str, ...] = ()
-    """Columns that identify a row; without them it is Kafka's topic, partition and offset, or file and row."""
+    """Columns that identify a row; without them it is Kafka's topic, partition and offset, file and row, or its values."""
 
     schema: str | None = None
     """The columns as Spark declares them, where the source has others than the stream; must fit the stream."""
