@@ -135,7 +135,7 @@ class _Several:
     def find(
         self, places: Places, candidates: Integers, packed: Integers, picked: Integers, keys: Integers
     ) -> int:
-        entries = self._strides, self._map.shift, self._map.slots
+        entries = self._strides, *self._map.entries
         count: int = kernels.resolve(places, *self._filter, *entries, candidates, picked, keys)
         return count
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import secrets
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ from eddyline.kernels import keyed as kernels
 from eddyline.model import types as t
 
 Places = npt.NDArray[np.unsignedinteger[Any]]
+FACTOR: Final = 0x9E3779B97F4A7C15
+FAR: Final = 256  # slots from its own that no key comes to lie unless by intent: a million ordinary ones keep within 70
+RANDOM_FACTORS: Final = 3
 
 
 class Placer(Protocol):
@@ -37,12 +41,21 @@ def placer(cutting: Cutting) -> Placer:
 
 
 class Map:
-    """Numbers of 64-bit keys, their places in the list."""
+    """Numbers of 64-bit keys, their places in the list; `entries` are what kernels take.
+
+    Whoever knows the factor can choose keys that all belong into one slot, so that a look-up goes through all of them.
+    Where that happens random factors take its place, which nobody knows; the last one is kept whatever it does, for
+    look-ups are right anyway.
+    """
 
     def __init__(self, keys: npt.NDArray[Any]) -> None:
         bits = max(1, len(keys).bit_length() + 1)  # a quarter to a half of the slots is taken
-        self.shift, self.slots = 64 - bits, np.zeros(2 << bits, np.uint64)
-        kernels.build_map(keys.view(np.uint64), self.shift, self.slots)
+        for factor, farthest in ((FACTOR, FAR), *((None, FAR),) * RANDOM_FACTORS, (None, len(keys))):
+            chosen = np.uint64(secrets.randbits(64) | 1 if factor is None else factor)
+            slots = np.zeros(2 << bits, np.uint64)
+            self.entries = chosen, 64 - bits, slots
+            if kernels.build_map(keys.view(np.uint64), chosen, 64 - bits, farthest, slots):
+                return
 
 
 class _Numbers:
@@ -57,7 +70,7 @@ class _Numbers:
     def place(self, evaluation: Evaluation, places: Places) -> None:
         values = evaluation.values(self._subject)
         keys = ordinals(values, self._subject.type).view(np.uint64)
-        kernels.look_up(keys, self._map.shift, self._map.slots, self._missing, places)
+        kernels.look_up(keys, *self._map.entries, self._missing, places)
         mark_nulls(values, self._missing, places)
 
 

@@ -85,7 +85,7 @@ def _combine_rows(places, subjects, factors, rows, sums):
 
 @njit(cache=True, nogil=True)
 def resolve(
-    places, subjects, factors, filter_shift, filter_, strides, shift, slots, candidates, picked, keys
+    places, subjects, factors, filter_shift, filter_, strides, factor, shift, slots, candidates, picked, keys
 ):
     """Write the candidates whose combination is in the map, and its number beside; returns how many.
 
@@ -104,7 +104,7 @@ def resolve(
         packed = all_packed[: np.int64(passing)]
         _combine_rows(places, subjects, strides, kept[: len(packed)], packed)
         for i in range(len(packed)):
-            number = number_of(packed[i], shift, slots)
+            number = number_of(packed[i], factor, shift, slots)
             picked[found], keys[found] = kept[i], number
             found += number >= 0
     return found

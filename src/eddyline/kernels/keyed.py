@@ -4,7 +4,7 @@
     picked rows     entries of the key, those left out whose bounds are above the row  (collect)
 
 A *map* is a hash table from 64-bit keys to numbers: slot s is the key at 2 * s and its number + 1 behind it, 0 if the
-slot is empty. Lengths are powers of two; `shift` is 64 less the logarithm.
+slot is empty. Lengths are powers of two; `shift` is 64 less the logarithm. `factor`, an odd one, says where keys belong.
 """
 
 from __future__ import annotations
@@ -19,31 +19,36 @@ _LOG = 3
 
 _U64 = np.uint64
 _WHOLE_GROUP = np.uint64((1 << FAN) - 1)
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, nogil=True)
-def _place(key, shift):
-    return ((key ^ (key >> _U64(32))) * _FACTOR) >> _U64(shift)
+def _place(key, factor, shift):
+    return ((key ^ (key >> _U64(32))) * factor) >> _U64(shift)
 
 
 @njit(cache=True, nogil=True)
-def build_map(keys, shift, slots):
-    """Put distinct keys into the slots of a map, all zero before; key i has the number i."""
+def build_map(keys, factor, shift, farthest, slots):
+    """Put distinct keys into the slots of a map, all zero before; key i has the number i.
+
+    False, with only some of them put, if one comes to lie more than `farthest` slots behind its own.
+    """
     mask = _U64(len(slots) - 1)
     for number in range(len(keys)):
-        key = _U64(keys[number])
-        at = _U64(2) * _place(key, shift)
+        key, steps = _U64(keys[number]), 0
+        at = _U64(2) * _place(key, factor, shift)
         while slots[at + _U64(1)]:
-            at = (at + _U64(2)) & mask
+            at, steps = (at + _U64(2)) & mask, steps + 1
+        if steps > farthest:
+            return False
         slots[at], slots[at + _U64(1)] = key, _U64(number + 1)
+    return True
 
 
 @njit(cache=True, nogil=True)
-def number_of(key, shift, slots):
+def number_of(key, factor, shift, slots):
     """The number of a key, or -1."""
     mask = _U64(len(slots) - 1)
-    at = _U64(2) * _place(key, shift)
+    at = _U64(2) * _place(key, factor, shift)
     while slots[at + _U64(1)]:
         if slots[at] == key:
             return np.int64(slots[at + _U64(1)]) - 1
@@ -52,10 +57,10 @@ def number_of(key, shift, slots):
 
 
 @njit(cache=True, nogil=True)
-def look_up(keys, shift, slots, missing, numbers):
+def look_up(keys, factor, shift, slots, missing, numbers):
     """numbers[i] = number of keys[i], or `missing`."""
     for i in range(len(keys)):
-        number = number_of(_U64(keys[i]), shift, slots)
+        number = number_of(_U64(keys[i]), factor, shift, slots)
         numbers[i] = number if number >= 0 else missing
 
 
