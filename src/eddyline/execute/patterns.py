@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.functions.evaluate.arrays import text_buffers
-from eddyline.functions.java_regex import compiled
+from eddyline.functions.java_regex import BacktrackingSearch, LinearSearch, compiled
 from eddyline.index.patterns import GramTable, PatternIndex, without
 from eddyline.kernels import patterns as kernels
 
@@ -20,7 +20,9 @@ Pairs: TypeAlias = tuple[Rows, Numbers]
 View: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[Any], npt.NDArray[np.uint8], int]
 
 ROOM: Final = 1 << 15
-FEW: Final = 2  # regular expressions for which grams, or distinct texts, are not worth the while
+FEW: Final = (
+    2  # regular expressions for which looking for literals, or for distinct texts, may not be worth it
+)
 COMMON: Final = 0.2
 ENOUGH: Final = 256  # texts, to tell that a literal is common
 
@@ -49,6 +51,7 @@ class Patterns:
         self.index = index
         numbers = [*index.filtered.tolist(), *index.searched.tolist()]
         self._regexes = dict(zip(numbers, index.regexes, strict=True))
+        self._searches: dict[int, LinearSearch | BacktrackingSearch] = {}
         self._is_filtered = np.zeros(index.size, np.bool_)
         self._is_filtered[index.filtered] = True
         self._largest_bucket = max((int(np.diff(table.starts).max()) for table in index.tables), default=0)
@@ -96,6 +99,8 @@ class Patterns:
         doubtful = self._is_filtered[patterns]
         pieces = [(rows[~doubtful], patterns[~doubtful])]
         rows, patterns = rows[doubtful], patterns[doubtful]
+        if not len(rows):
+            return pieces
         order = np.argsort(patterns, kind="stable")
         numbers, firsts = np.unique(patterns[order], return_index=True)
         common = []
@@ -137,7 +142,10 @@ class Patterns:
 
     def _search(self, number: int, values: pa.Array, rows: Rows) -> npt.NDArray[np.bool_]:
         """In which of some rows a regular expression finds something."""
-        return compiled(self._regexes[number]).search(*text_buffers(values), rows).hits
+        search = self._searches.get(number)
+        if search is None:  # kept here, since a set may have more of them than a cache
+            search = self._searches[number] = compiled(self._regexes[number])
+        return search.search(*text_buffers(values), rows).hits
 
 
 def _view(values: pa.Array) -> View:

@@ -18,6 +18,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 DEAD, MATCH, UNKNOWN, START = range(4)
+HOME = START  # whoever uses the states may put another one into this place
 _U64 = np.uint64
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -242,61 +243,54 @@ def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots
 
 @njit(cache=True, nogil=True)
 def search(
-    data, offsets, rows, step, classes, automaton, sets, befores, slots, moves, home, stays, leaving, found
+    data, offsets, rows, step, classes, automaton, sets, befores, slots, moves, first, stays, leaving, found
 ):
     """Write found[i] = 1 if the text of row rows[i], data[offsets[row]:offsets[row + 1]], has a match, else 0.
 
-    step: 1 if texts are read forwards, -1 if backwards. classes: the fields of `Classes.table`. stays[byte]: whether the
-    state `home` stays as it is at that byte, so that such bytes can be skipped; leaving: the others, if they are few
-    and texts are read forwards, in the form of `_skip`.
+    step: 1 if texts are read forwards, -1 if backwards. classes: the fields of `Classes.table`. first: where to begin in
+    `moves`. State HOME is one that texts tend to stay in: stays[byte] says at which bytes, which are skipped; leaving are
+    the others, if they are few and texts are read forwards, in the form of `_skip`. Being the least of all states but
+    those that end a search, HOME is noticed by the same comparison. Numbers are unsigned since numba takes an index that
+    might be negative for one from the end, and looks.
     """
     ascii_classes = classes[0]
-    width = automaton[4].shape[1] + 1
-    limit = np.uint64(START * width)
+    width = _U64(automaton[4].shape[1] + 1)
+    home = _U64(HOME) * width
+    move = _U64(step)
     for i in range(len(rows)):
-        at, end = np.int64(offsets[rows[i]]), np.int64(offsets[rows[i] + 1])
+        at, end = _U64(offsets[rows[i]]), _U64(offsets[rows[i] + 1])
         if step < 0:
-            at, end = end - 1, at - 1
-        state = limit
+            at, end = end - _U64(1), at - _U64(1)
+        state = _U64(first)
         while at != end:
             if state == home:
                 if len(leaving):
-                    at = _skip(data, at, end, leaving)
-                    if at == end:
-                        break
-                while stays[data[at]]:
-                    at += step
-                    if at == end:
-                        break
+                    at = _U64(_skip(data, np.int64(at), np.int64(end), leaving))
+                while at != end and stays[data[at]]:
+                    at += move
                 if at == end:
                     break
-            byte = data[at]
             previous, begin = state, at
-            if byte < 128:
-                state = np.uint64(moves[state + np.uint64(ascii_classes[byte])])
-                at += step
+            if data[at] < 128:
+                state = _U64(moves[state + _U64(ascii_classes[data[at]])])
+                at += move
+                while state > home and at != end and data[at] < 128:
+                    previous, begin = state, at
+                    state = _U64(moves[state + _U64(ascii_classes[data[at]])])
+                    at += move
             else:
-                _, after, at = class_at(data, at, step, end, classes)
-                state = np.uint64(moves[state + np.uint64(after)])
-            if state < limit:
-                if state != UNKNOWN * width:
+                _, after, place = class_at(data, np.int64(at), step, np.int64(end), classes)
+                at, state = _U64(place), _U64(moves[state + _U64(after)])
+            if state < home:
+                if state != _U64(UNKNOWN) * width:
                     break
-                known, at = _beyond(
-                    data,
-                    begin,
-                    step,
-                    end,
-                    previous // np.uint64(width),
-                    classes,
-                    automaton,
-                    sets,
-                    befores,
-                    slots,
-                    width,
-                )
-                state = np.uint64(known * width)
-                if state < limit:
+                known, place = _beyond(
+                    data, np.int64(begin), step, np.int64(end), np.int64(previous // width), classes,
+                    automaton, sets, befores, slots, np.int64(width),
+                )  # fmt: skip
+                at, state = _U64(place), _U64(known) * width
+                if state < home:
                     break
-        if state >= limit:
-            state = np.uint64(moves[state + np.uint64(width - 1)])
-        found[i] = state == MATCH * width
+        if state >= home:
+            state = _U64(moves[state + width - _U64(1)])
+        found[i] = state == _U64(MATCH) * width

@@ -15,9 +15,18 @@ out as Java does, in at most 1,000,000 steps per text. Refused are more than 100
 characters.
 """
 
-from eddyline.functions.java_regex.linear import Found
+from eddyline.functions.java_regex.linear import Found, LinearSearch
 from eddyline.functions.java_regex.parse import check
 from eddyline.functions.java_regex.reader import Unsupported
-from eddyline.functions.java_regex.search import MOST_STEPS, compiled, needs_backtracking
+from eddyline.functions.java_regex.search import MOST_STEPS, BacktrackingSearch, compiled, needs_backtracking
 
-__all__ = ["MOST_STEPS", "Found", "Unsupported", "check", "compiled", "needs_backtracking"]
+__all__ = [
+    "MOST_STEPS",
+    "BacktrackingSearch",
+    "Found",
+    "LinearSearch",
+    "Unsupported",
+    "check",
+    "compiled",
+    "needs_backtracking",
+]
