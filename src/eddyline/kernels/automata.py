@@ -29,7 +29,7 @@ def _step(current, following, before, after, automaton):
 
     automaton: the fields of `Automaton` from edge_starts on. after: the class of the character, or of the end.
     """
-    edge_starts, targets, edge_guards, accepts, members, guards, _, afters, restarts = automaton
+    edge_starts, targets, edge_guards, accepts, members, guards, _, afters, restarts, _ = automaton
     is_end = after == members.shape[1]
     kind = afters[after]
     for word in range(len(following)):
@@ -69,6 +69,16 @@ def _is_empty(words):
 
 
 @njit(cache=True, nogil=True)
+def _before(following, after, automaton):
+    """What stands before a set, or 0 if nobody asks: sets that only differ in that are one state."""
+    cautious = automaton[9]
+    asked = _U64(0)
+    for word in range(len(following)):
+        asked |= following[word] & cautious[word]
+    return automaton[6][after] if asked else np.int32(0)
+
+
+@njit(cache=True, nogil=True)
 def _slot(sets, befores, slots, wanted, before):
     """Where the hash table has a state, or would have it."""
     mixed = _U64(before + 1) * _FACTOR
@@ -96,12 +106,11 @@ def determinize(automaton, sets, befores, slots, moves, most_work):
     sets[s], befores[s]: the positions of state s and what stands before it; slots: a hash table of states, -1
     where free, more than twice as many as states. Writes all of them, and moves.
     """
-    before_of = automaton[6]
     classes = automaton[4].shape[1]
     width = classes + 1
     following = np.empty(sets.shape[1], np.uint64)
     sets[START, 0] = 1
-    befores[START] = before_of[classes]
+    befores[START] = _before(sets[START], classes, automaton)
     slots[_slot(sets, befores, slots, sets[START], befores[START])] = START
     for after in range(width):
         moves[DEAD * width + after] = DEAD
@@ -119,7 +128,7 @@ def determinize(automaton, sets, befores, slots, moves, most_work):
             if after == classes or _is_empty(following):
                 moves[state * width + after] = DEAD
                 continue
-            before = before_of[after]
+            before = _before(following, after, automaton)
             slot = _slot(sets, befores, slots, following, before)
             if slots[slot] < 0:
                 if count == len(sets) or most_work < 0:
@@ -216,7 +225,6 @@ def _class_of(point, starts, numbers):
 @njit(cache=True, nogil=True)
 def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots, width):
     """Go on from a state whose next one is not there; returns DEAD, MATCH or a state, and where the text goes on."""
-    before_of = automaton[6]
     current, following = np.empty(sets.shape[1], np.uint64), np.empty(sets.shape[1], np.uint64)
     for word in range(len(current)):
         current[word] = sets[state, word]
@@ -232,7 +240,7 @@ def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots
             return np.int64(MATCH), at
         if _is_empty(following):
             return np.int64(DEAD), at
-        before = before_of[after]
+        before = _before(following, after, automaton)
         found = slots[_slot(sets, befores, slots, following, before)]
         if found >= 0:
             return np.int64(found), at

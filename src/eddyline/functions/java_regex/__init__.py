@@ -3,7 +3,8 @@
 Accepted: literals, `.`, `^`, `$`, groups (plain, named, non-capturing, atomic), alternatives, quantifiers (greedy,
 lazy, possessive), classes with unions and intersections, `\\d \\w \\s \\h \\v \\R` and their opposites, `\\b \\A \\z \\Z`,
 `\\Q..\\E`, `\\t \\n \\r \\f \\a \\e \\cX \\0n \\xhh \\x{h} \\uhhhh`, listed `\\p{..}`, the flags `i`, `s` and `m`, look-ahead,
-look-behind of fixed length, and back references. Everything else is refused by name, `\\B` too: Java finds it inside
+look-behind of fixed length, and back references (but not to a group inside of a look, an atomic group or a possessive
+repetition, of which Java may remember a path that it has given up). Everything else is refused by name, `\\B` too: Java finds it inside
 of a character beyond U+FFFF.
 
 Where versions of Java differ, Java 19 and later are followed: `\\b` looks at ASCII word characters only.
