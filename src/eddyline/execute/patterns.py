@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from eddyline.functions.evaluate.arrays import text_buffers
 from eddyline.functions.evaluate.odd_text import MALFORMED, decoded
-from eddyline.functions.java_regex import compiled
+from eddyline.functions.java_regex import BacktrackingSearch, LinearSearch, compiled
 from eddyline.index.patterns import GramTable, PatternIndex, without
 from eddyline.kernels import patterns as kernels
 
@@ -21,7 +21,9 @@ Pairs: TypeAlias = tuple[Rows, Numbers]
 View: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[Any], npt.NDArray[np.uint8], int]
 
 ROOM: Final = 1 << 15
-FEW: Final = 2  # regular expressions for which grams, or distinct texts, are not worth the while
+FEW: Final = (
+    2  # regular expressions for which looking for literals, or for distinct texts, may not be worth it
+)
 COMMON: Final = 0.2
 ENOUGH: Final = 256  # texts, to tell that a literal is common
 
@@ -50,6 +52,7 @@ class Patterns:
         self.index = index
         numbers = [*index.filtered.tolist(), *index.searched.tolist()]
         self._regexes = dict(zip(numbers, index.regexes, strict=True))
+        self._searches: dict[int, LinearSearch | BacktrackingSearch] = {}
         self._is_filtered = np.zeros(index.size, np.bool_)
         self._is_filtered[index.filtered] = True
         # whole literals are found in the bytes of a text as in what Java makes of them, if these are no UTF-8
@@ -104,6 +107,8 @@ class Patterns:
         doubtful = self._is_filtered[patterns]
         pieces = [(rows[~doubtful], patterns[~doubtful])]
         rows, patterns = rows[doubtful], patterns[doubtful]
+        if not len(rows):
+            return pieces
         order = np.argsort(patterns, kind="stable")
         numbers, firsts = np.unique(patterns[order], return_index=True)
         common = []
@@ -145,7 +150,10 @@ class Patterns:
 
     def _search(self, number: int, values: pa.Array, rows: Rows) -> npt.NDArray[np.bool_]:
         """In which of some rows a regular expression finds something."""
-        return compiled(self._regexes[number]).search(*text_buffers(values), rows).hits
+        search = self._searches.get(number)
+        if search is None:  # kept here, since a set may have more of them than a cache
+            search = self._searches[number] = compiled(self._regexes[number])
+        return search.search(*text_buffers(values), rows).hits
 
 
 def _view(values: pa.Array) -> View:

@@ -18,6 +18,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 DEAD, MATCH, UNKNOWN, START = range(4)
+HOME = START  # whoever uses the states may put another one into this place
 _U64 = np.uint64
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -28,7 +29,7 @@ def _step(current, following, before, after, automaton):
 
     automaton: the fields of `Automaton` from edge_starts on. after: the class of the character, or of the end.
     """
-    edge_starts, targets, edge_guards, accepts, members, guards, _, afters, restarts = automaton
+    edge_starts, targets, edge_guards, accepts, members, guards, _, afters, restarts, _ = automaton
     is_end = after == members.shape[1]
     kind = afters[after]
     for word in range(len(following)):
@@ -68,6 +69,16 @@ def _is_empty(words):
 
 
 @njit(cache=True, nogil=True)
+def _before(following, after, automaton):
+    """What stands before a set, or 0 if nobody asks: sets that only differ in that are one state."""
+    cautious = automaton[9]
+    asked = _U64(0)
+    for word in range(len(following)):
+        asked |= following[word] & cautious[word]
+    return automaton[6][after] if asked else np.int32(0)
+
+
+@njit(cache=True, nogil=True)
 def _slot(sets, befores, slots, wanted, before):
     """Where the hash table has a state, or would have it."""
     mixed = _U64(before + 1) * _FACTOR
@@ -95,12 +106,11 @@ def determinize(automaton, sets, befores, slots, moves, most_work):
     sets[s], befores[s]: the positions of state s and what stands before it; slots: a hash table of states, -1
     where free, more than twice as many as states. Writes all of them, and moves.
     """
-    before_of = automaton[6]
     classes = automaton[4].shape[1]
     width = classes + 1
     following = np.empty(sets.shape[1], np.uint64)
     sets[START, 0] = 1
-    befores[START] = before_of[classes]
+    befores[START] = _before(sets[START], classes, automaton)
     slots[_slot(sets, befores, slots, sets[START], befores[START])] = START
     for after in range(width):
         moves[DEAD * width + after] = DEAD
@@ -118,7 +128,7 @@ def determinize(automaton, sets, befores, slots, moves, most_work):
             if after == classes or _is_empty(following):
                 moves[state * width + after] = DEAD
                 continue
-            before = before_of[after]
+            before = _before(following, after, automaton)
             slot = _slot(sets, befores, slots, following, before)
             if slots[slot] < 0:
                 if count == len(sets) or most_work < 0:
@@ -215,7 +225,6 @@ def _class_of(point, starts, numbers):
 @njit(cache=True, nogil=True)
 def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots, width):
     """Go on from a state whose next one is not there; returns DEAD, MATCH or a state, and where the text goes on."""
-    before_of = automaton[6]
     current, following = np.empty(sets.shape[1], np.uint64), np.empty(sets.shape[1], np.uint64)
     for word in range(len(current)):
         current[word] = sets[state, word]
@@ -231,7 +240,7 @@ def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots
             return np.int64(MATCH), at
         if _is_empty(following):
             return np.int64(DEAD), at
-        before = before_of[after]
+        before = _before(following, after, automaton)
         found = slots[_slot(sets, befores, slots, following, before)]
         if found >= 0:
             return np.int64(found), at
@@ -242,61 +251,54 @@ def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots
 
 @njit(cache=True, nogil=True)
 def search(
-    data, offsets, rows, step, classes, automaton, sets, befores, slots, moves, home, stays, leaving, found
+    data, offsets, rows, step, classes, automaton, sets, befores, slots, moves, first, stays, leaving, found
 ):
     """Write found[i] = 1 if the text of row rows[i], data[offsets[row]:offsets[row + 1]], has a match, else 0.
 
-    step: 1 if texts are read forwards, -1 if backwards. classes: the fields of `Classes.table`. stays[byte]: whether the
-    state `home` stays as it is at that byte, so that such bytes can be skipped; leaving: the others, if they are few
-    and texts are read forwards, in the form of `_skip`.
+    step: 1 if texts are read forwards, -1 if backwards. classes: the fields of `Classes.table`. first: where to begin in
+    `moves`. State HOME is one that texts tend to stay in: stays[byte] says at which bytes, which are skipped; leaving are
+    the others, if they are few and texts are read forwards, in the form of `_skip`. Being the least of all states but
+    those that end a search, HOME is noticed by the same comparison. Numbers are unsigned since numba takes an index that
+    might be negative for one from the end, and looks.
     """
     ascii_classes = classes[0]
-    width = automaton[4].shape[1] + 1
-    limit = np.uint64(START * width)
+    width = _U64(automaton[4].shape[1] + 1)
+    home = _U64(HOME) * width
+    move = _U64(step)
     for i in range(len(rows)):
-        at, end = np.int64(offsets[rows[i]]), np.int64(offsets[rows[i] + 1])
+        at, end = _U64(offsets[rows[i]]), _U64(offsets[rows[i] + 1])
         if step < 0:
-            at, end = end - 1, at - 1
-        state = limit
+            at, end = end - _U64(1), at - _U64(1)
+        state = _U64(first)
         while at != end:
             if state == home:
                 if len(leaving):
-                    at = _skip(data, at, end, leaving)
-                    if at == end:
-                        break
-                while stays[data[at]]:
-                    at += step
-                    if at == end:
-                        break
+                    at = _U64(_skip(data, np.int64(at), np.int64(end), leaving))
+                while at != end and stays[data[at]]:
+                    at += move
                 if at == end:
                     break
-            byte = data[at]
             previous, begin = state, at
-            if byte < 128:
-                state = np.uint64(moves[state + np.uint64(ascii_classes[byte])])
-                at += step
+            if data[at] < 128:
+                state = _U64(moves[state + _U64(ascii_classes[data[at]])])
+                at += move
+                while state > home and at != end and data[at] < 128:
+                    previous, begin = state, at
+                    state = _U64(moves[state + _U64(ascii_classes[data[at]])])
+                    at += move
             else:
-                _, after, at = class_at(data, at, step, end, classes)
-                state = np.uint64(moves[state + np.uint64(after)])
-            if state < limit:
-                if state != UNKNOWN * width:
+                _, after, place = class_at(data, np.int64(at), step, np.int64(end), classes)
+                at, state = _U64(place), _U64(moves[state + _U64(after)])
+            if state < home:
+                if state != _U64(UNKNOWN) * width:
                     break
-                known, at = _beyond(
-                    data,
-                    begin,
-                    step,
-                    end,
-                    previous // np.uint64(width),
-                    classes,
-                    automaton,
-                    sets,
-                    befores,
-                    slots,
-                    width,
-                )
-                state = np.uint64(known * width)
-                if state < limit:
+                known, place = _beyond(
+                    data, np.int64(begin), step, np.int64(end), np.int64(previous // width), classes,
+                    automaton, sets, befores, slots, np.int64(width),
+                )  # fmt: skip
+                at, state = _U64(place), _U64(known) * width
+                if state < home:
                     break
-        if state >= limit:
-            state = np.uint64(moves[state + np.uint64(width - 1)])
-        found[i] = state == MATCH * width
+        if state >= home:
+            state = _U64(moves[state + width - _U64(1)])
+        found[i] = state == _U64(MATCH) * width

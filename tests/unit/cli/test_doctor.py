@@ -77,7 +77,7 @@ def test_a_registry_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
     with Registry.open("eddyline.db") as registry:
         registry.declare(QUOTES)
         registry.change([Put("cheap", "SELECT * FROM quotes WHERE price < 10")])
-    held = "format 3, version 2, queries: 1 enabled, streams: quotes"
+    held = "format 4, version 2, queries: 1 enabled, streams: quotes"
     assert parts()["registry"]["found"] == f"eddyline.db: {held}"
     Path("eddyline.db").rename("other.db")
     assert parts()["registry"]["state"] == "missing"

@@ -89,7 +89,10 @@ def test_never_is_a_warning_and_always_a_note(tmp_path: Path) -> None:
 
 def test_a_pattern_that_needs_backtracking_is_noted(tmp_path: Path) -> None:
     path = tmp_path / "patterns.csv"
-    once, tried = "SELECT * FROM q WHERE s RLIKE '(a+)+$'", "SELECT * FROM q WHERE s NOT RLIKE '(?=.*a)b'"
+    once, tried = (
+        "SELECT * FROM q WHERE symbol RLIKE '(a+)+$'",
+        "SELECT * FROM q WHERE symbol NOT RLIKE '(?=.*a)b'",
+    )
     path.write_text(f'id,sql\nonce,"{once}"\ntried,"{tried}"\n')
     result = check(path, "--json")
     message = "pattern '(?=.*a)b' needs backtracking: at most 1,000,000 steps per row, then NULL"

@@ -196,6 +196,11 @@ def test_regular_expressions_whose_literals_are_common_are_found_as_before() -> 
     ] * 2
 
 
+def test_literals_of_regular_expressions_that_are_nowhere() -> None:
+    calls = [call("rlike", f"{word}.x") for word in ("alpha", "beta", "gamma")]
+    assert hits(["window", None, ""], *calls, like("%win%")) == [(0, 3)]
+
+
 def test_output_that_does_not_fit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     values: list[str | None] = [
         None if row % 7 == 0 else f"row {row % 100}" * (row % 5) for row in range(5000)

@@ -125,6 +125,8 @@ def test_found(pattern: str, found: str) -> None:
         ("(?<=a*)b", "a look-behind of varying length", 0),
         ("\\1(a)", "a back reference to a group that is not there or still open", 0),
         ("(?i)(a)\\1", "a back reference with the flag i", 7),
+        ("(?=(a))\\1", "a back reference into a look, an atomic group or a possessive repetition", 7),
+        ("(?:(a)b)*+\\1", "a back reference into a look, an atomic group or a possessive repetition", 10),
         ("\\x6", "the escape \\x without digits", 0),
         ("\\ud83d", "an escape that is no character", 0),
         ("[b-a]", "a range of characters that is empty", 4),

@@ -63,7 +63,7 @@ class Automaton:
     guard under which a match may end at p, -1 if none. members[p, c]: whether p reads class c. guards[g, before, after]
     is 1 where guard g holds; guard 0 always does. befores[c] is what class c is for guards that look back, befores[count]
     what the start of the text is; afters likewise for the character that follows, and the end. restarts[0]: whether a
-    match may begin anywhere else than at the start of the text.
+    match may begin anywhere else than at the start of the text. cautious: a bit for each position that has guards.
     """
 
     backwards: bool
@@ -77,6 +77,7 @@ class Automaton:
     befores: npt.NDArray[np.int32]
     afters: npt.NDArray[np.int32]
     restarts: npt.NDArray[np.uint8]
+    cautious: npt.NDArray[np.uint64]
 
 
 def automaton(node: Node) -> Automaton:
@@ -400,6 +401,7 @@ class _Builder:
             guards=guards,
             befores=groups[afters],
             afters=afters,
+            cautious=_bits([ends[p] > 0 or any(edges.values()) for p, edges in enumerate(leaving)]),
             restarts=guards[begins][:, groups[:-1]].any().reshape(1).astype(np.uint8),
         )
 
@@ -423,6 +425,12 @@ class _Builder:
         rows = cube.transpose(1, 0, 2).reshape(self.around.side, -1)
         _, firsts, groups = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         return np.ascontiguousarray(cube[:, firsts]), groups.reshape(-1).astype(np.int32)
+
+
+def _bits(flags: list[bool]) -> npt.NDArray[np.uint64]:
+    padded = np.zeros((len(flags) + 63) // 64 * 64, np.bool_)
+    padded[: len(flags)] = flags
+    return np.packbits(padded, bitorder="little").view(np.uint64)
 
 
 def _all_within(guards: Mapping[int, Guard], place: Guard) -> bool:

@@ -10,10 +10,12 @@ import numpy.typing as npt
 from eddyline.functions.java_regex.automaton import Automaton
 from eddyline.kernels import automata as kernels
 
-MOST_STATES: Final = 1_000
+MOST_STATES: Final = 5_000
 FEW: Final = 3
-COMMON: Final = frozenset(b" etaoinsrlhd")  # bytes so common that skipping to the next one gains nothing
-MOST_MOVES: Final = 400_000
+COMMON: Final = frozenset(
+    b" etaoinsrlhd0123456789"
+)  # bytes so common that skipping to the next one gains nothing
+MOST_MOVES: Final = 50_000  # 200 KB; foo.{1,20}bar needs nearly all of them
 MOST_WORK: Final = 4_000_000  # edges looked at while states are made: some milliseconds
 _TABLE: Final = 1 << (2 * MOST_STATES - 1).bit_length()
 
@@ -44,34 +46,40 @@ class LinearSearch:
         slots = np.full(_TABLE, -1, np.int32)
         moves = np.empty(room * self._width, np.uint32)
         count = kernels.determinize(self._automaton, sets, befores, slots, moves, MOST_WORK)
-        moves = moves[: count * self._width].copy()
-        if not (
-            moves[kernels.START * self._width :] == kernels.UNKNOWN * self._width
-        ).any():  # nothing ever leads beyond the states
+        home, stays = self._home(moves[: count * self._width])
+        places = np.arange(count)
+        places[[kernels.HOME, home]] = home, kernels.HOME
+        moves = (places[moves[: count * self._width] // self._width] * self._width).astype(np.uint32)
+        moves = moves.reshape(count, self._width)[places].ravel()
+        if (moves[kernels.HOME * self._width :] == kernels.UNKNOWN * self._width).any():
+            sets, befores = sets[places], befores[places]
+            slots = np.where(slots < 0, slots, places[slots]).astype(np.int32)
+        else:  # nothing ever leads beyond the states
             sets, befores, slots = sets[:1].copy(), befores[:1].copy(), slots[:1].copy()
         self._states = sets, befores, slots, moves
-        self._skips = self._skipped()
+        self._skips = np.int64(places[kernels.START] * self._width), stays, self._few_leaving(stays)
 
-    def _skipped(self) -> tuple[np.uint64, npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
-        """The state, out of the first ones, that texts are most likely to stay in, and at which bytes they do.
-
-        Then those at which they do not, each eight times in one number; none if they are many, or common.
-        """
+    def _home(self, moves: npt.NDArray[np.uint32]) -> tuple[int, npt.NDArray[np.uint8]]:
+        """The state, out of the first ones, that texts are most likely to stay in, and at which bytes they do."""
         ascii_classes, starts, numbers = self._classes
-        moves = self._states[3].reshape(-1, self._width)
+        table = moves.reshape(-1, self._width)
         others = np.unique(numbers[np.searchsorted(starts, 128, side="right") - 1 :])
 
         def stays(state: int) -> npt.NDArray[np.uint8]:
-            same = moves[state] == state * self._width
+            same = table[state] == state * self._width
             return np.append(same[ascii_classes], np.full(128, same[others].all())).astype(np.uint8)
 
-        firsts = {int(move) // self._width for move in moves[kernels.START]} | {kernels.START}
+        firsts = {int(move) // self._width for move in table[kernels.START]} | {kernels.START}
         staying = {state: stays(state) for state in sorted(firsts) if state >= kernels.START}
         home = max(staying, key=lambda state: int(staying[state].sum()))
-        leaving = np.flatnonzero(staying[home] == 0).astype(np.uint64)
+        return home, staying[home]
+
+    def _few_leaving(self, stays: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+        """The bytes at which texts leave home, each eight times in one number; none if they are many, or common."""
+        leaving = np.flatnonzero(stays == 0).astype(np.uint64)
         if self._step < 0 or len(leaving) > FEW or set(leaving.tolist()) & COMMON:
             leaving = leaving[:0]
-        return np.uint64(home * self._width), staying[home], leaving * np.uint64(0x0101010101010101)
+        return leaving * np.uint64(0x0101010101010101)
 
     def search(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[Any], rows: Rows) -> Found:
         """What is found in the texts of some rows: row r is data[offsets[r]:offsets[r + 1]]."""

@@ -100,6 +100,11 @@ def holds_line_break(node: Node) -> bool:
     return False
 
 
+def is_possessive(node: Node) -> bool:
+    """Whether it is a repetition that gives nothing back."""
+    return isinstance(node, Repeat) and node.mode == "+"
+
+
 def is_deterministic(node: Node) -> bool:
     """Whether Java takes it for something that matches in one way only: it does not see that \\R has two."""
     match node:

@@ -22,6 +22,7 @@ from eddyline.functions.java_regex.nodes import (
     Sequence,
     holds_line_break,
     is_deterministic,
+    is_possessive,
     width,
 )
 from eddyline.functions.java_regex.reader import END, MOST_CHARACTERS, Refused, Unsupported
@@ -69,6 +70,9 @@ class _Parser(CharacterReader):
         super().__init__(pattern)
         self.groups = 0
         self.closed: set[int] = set()
+        self.settled: set[int] = (
+            set()
+        )  # groups inside of what is not tried again; Java forgets to forget them
         self.names: dict[str, int] = {}
 
     def whole(self) -> Node:
@@ -89,9 +93,12 @@ class _Parser(CharacterReader):
     def sequence(self) -> Node:
         items: list[Node] = []
         while self.peek() not in (END, "|", ")"):
+            before = self.groups
             item = self.item()
             if item is not None:
                 items.append(self.quantified(item))
+            if isinstance(item, Look | Atomic) or (items and is_possessive(items[-1])):
+                self.settled.update(range(before + 1, self.groups + 1))
         return items[0] if len(items) == 1 else Sequence(tuple(items))
 
     def item(self) -> Node | None:
@@ -263,4 +270,6 @@ class _Parser(CharacterReader):
                 number = number * 10 + int(self.take())
         if number not in self.closed:
             self.refuse("a back reference to a group that is not there or still open", start)
+        if number in self.settled:
+            self.refuse("a back reference into a look, an atomic group or a possessive repetition", start)
         return BackReference(number)
