@@ -9,6 +9,7 @@ from eddyline.backtest.values import Refusal
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
+from eddyline.model.names import check_id
 from eddyline.model.predicate import NEVER
 from eddyline.model.query import Query
 from eddyline.queryset import QuerySet
@@ -73,6 +74,7 @@ def prepare(
             try:
                 if not is_existing:
                     _take_id(order, query)
+                check_id(query.id)
                 normal = compiler.compile(query)
                 if normal.stream not in lanes:
                     if is_existing:

@@ -14,6 +14,7 @@ from eddyline.errors import FileError, QueryError
 from eddyline.functions.fold import fold
 from eddyline.functions.java_regex import MOST_STEPS
 from eddyline.model.expression import Call, Literal, externals_of, is_constant, walk
+from eddyline.model.names import check_id
 from eddyline.model.predicate import ALWAYS, NEVER
 from eddyline.model.query import BoundQuery, Query
 from eddyline.sql.render import render
@@ -91,6 +92,7 @@ def _check(entry: Entry, compiler: Compiler, first_uses: dict[str, Entry]) -> li
             Finding(ERROR, message, entry.file, entry.line, query=id, hint="give one of the two another id")
         )
     try:
+        check_id(id)
         normal = compiler.compile(entry.query)
     except QueryError as error:
         return [*found, entry.finding(ERROR, error)]

@@ -333,9 +333,9 @@ def test_a_wide_table_is_read_where_it_is_asked_for(monkeypatch: pytest.MonkeyPa
     batch = pa.record_batch(columns)
     assert engine.push("wide", batch).of("one").to_pylist() == [{"c2999": 5}]
     looked: list[str] = []
-    spark_type = batch_module.spark_type
+    conversion = batch_module.conversion
     monkeypatch.setattr(
-        batch_module, "spark_type", lambda arrow: looked.append(str(arrow)) or spark_type(arrow)
+        batch_module, "conversion", lambda *column: looked.append(str(column)) or conversion(*column)
     )
     for _ in range(3):
         again = pa.record_batch(columns)  # another schema object, the same columns
