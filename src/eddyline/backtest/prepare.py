@@ -74,8 +74,8 @@ def prepare(
             try:
                 if not is_existing:
                     _take_id(order, query)
-                check_id(query.id)
                 normal = compiler.compile(query)
+                check_id(query.id)
                 if normal.stream not in lanes:
                     if is_existing:
                         continue

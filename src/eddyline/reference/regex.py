@@ -203,8 +203,6 @@ class _Parser(Reader):
             raise self._repetition_of_nothing()
         if not self.at_end() and self.peek() in "*+?":
             raise Failure(f"a quantifier after a quantifier in {self.pattern!r}")
-        if isinstance(atom, Place | Look):
-            raise UnsupportedPattern(f"a repetition of a place in {self.pattern!r} is not supported")
         low, high = {"*": (0, inf), "+": (1, inf), "?": (0, 1)}.get(count) or (
             bounds[0],
             inf if count.endswith(",}") else bounds[-1],

@@ -60,7 +60,12 @@ class Page(HTMLParser):
 def whole() -> Backtest:
     found, prepared = outcome(
         quotes(3000),
-        queries=[*TESTED, Query(EVIL, "SELECT * FROM quotes"), Query("typo", "SELECT <b> FROM quotes")],
+        queries=[
+            *TESTED,
+            Query(EVIL[:-2], "SELECT * FROM quotes"),
+            Query("typo", "SELECT <b> FROM quotes"),
+            Query(EVIL, "SELECT * FROM quotes"),  # an id with control characters is refused, and shown as such
+        ],
     )
     [track] = found.streams
     reject = Reject(EVIL, 3, 2, EVIL, EVIL.encode())
