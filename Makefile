@@ -11,7 +11,7 @@ ARGS    ?=
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-faults check fuzz golden bench bench-spark format docs clean lint
+.PHONY: help setup demo test test-long check fuzz golden bench bench-spark format docs clean lint
 
 help:  ## show this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,13 +35,13 @@ demo: $(STAMP)  ## see it work: make demo ARGS='--runtime embedded --seconds 10'
 	$(BIN)/eddyline demo $(ARGS)
 
 test: lint  ## everything that must be green: lint, types, layers, docs and all tests
-	$(PYTEST) -m "not fuzz and not faults" $(ARGS)
+	$(PYTEST) -m "not fuzz and not long" $(ARGS)
 
-test-faults: $(STAMP)  ## kill pipelines at random moments and break what is around them: some ten minutes
-	$(PYTEST) -m faults $(ARGS)
+test-long: $(STAMP)  ## what takes long: pipelines killed at random moments, clusters, broken surroundings
+	$(PYTEST) -m long $(ARGS)
 
 check: lint  ## the quick part of test: no Spark, no slow tests
-	$(PYTEST) -m "not fuzz and not faults and not slow and not spark" $(ARGS)
+	$(PYTEST) -m "not fuzz and not long and not slow and not spark" $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check --quiet .

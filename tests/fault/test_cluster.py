@@ -17,7 +17,7 @@ from tests import cluster
 from tests.spark.pipelines import Place, quotes
 
 pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
-pytestmark = pytest.mark.faults
+pytestmark = pytest.mark.long
 
 SETTINGS = """
 [pipeline]

@@ -38,7 +38,7 @@ def memory(running: Driver) -> int:
     return total
 
 
-@pytest.mark.faults
+@pytest.mark.long
 def test_fifty_changes(tmp_path: Path) -> None:
     place, choice = Place(tmp_path), random.Random(3)
     place.register([Put(f"q{n}", text(n)) for n in range(QUERIES)], QUOTES)

@@ -30,7 +30,7 @@ def test_five_kills(tmp_path: Path) -> None:
     check(tmp_path, 5, seed=7)
 
 
-@pytest.mark.faults
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_twenty_kills(tmp_path: Path, seed: int) -> None:
     pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")

@@ -178,7 +178,7 @@ IDLE = [(stage, name) for stage in STAGES for name in SETTINGS if name != served
 
 
 @pytest.mark.parametrize(
-    ("stage", "name"), [*WORKING, *[pytest.param(*each, marks=pytest.mark.faults) for each in IDLE]]
+    ("stage", "name"), [*WORKING, *[pytest.param(*each, marks=pytest.mark.long) for each in IDLE]]
 )
 def test_every_stage_may_fail(stage: Stage, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     queries = QuerySet.build(texts(name), streams=[STREAM], settings=SETTINGS[name])
