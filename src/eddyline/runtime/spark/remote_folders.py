@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
-from eddyline.errors import SetupError
+from eddyline.errors import EddylineError, SetupError
 
 _LAST: Final = "manifest.json"  # a set is complete when this file is there
 
@@ -63,12 +63,21 @@ def fetch(folder: str, target: Path) -> None:
 
 
 def _open(folder: str) -> tuple[Any, str]:
+    where = ", on the driver and on the workers"
+    return open_address(folder, f"the folder {folder}", SetupError, where=where)
+
+
+def open_address(
+    address: str, what: str, refusal: type[EddylineError], *, where: str = ""
+) -> tuple[Any, str]:
+    """The file system of an address and the path in it, by fsspec; a refusal that says what is not installed."""
+    hint = f"install fsspec and the package that it needs for this address (s3fs, gcsfs, adlfs, ...){where}"
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise SetupError(
-            f"the folder {folder} needs fsspec, which is not installed",
-            hint="pip install fsspec and what it needs for this address, on the driver and on the workers",
-        ) from error
-    files, root = url_to_fs(folder)
+        raise refusal(f"{what} needs fsspec, which is not installed", hint=hint) from error
+    try:
+        files, root = url_to_fs(address)
+    except (ImportError, ValueError) as error:  # no package for such addresses, or none that is known
+        raise refusal(f"{what} cannot be opened: {error}", hint=hint) from error
     return files, str(root)

@@ -114,3 +114,11 @@ def test_without_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(SinkError, match="needs fsspec, which is not installed"):
         storage_of("s3://bucket/out", Path())
+
+
+@pytest.mark.parametrize("address", ["s3a://bucket/out", "nowhere://bucket/out"])
+def test_without_the_package_for_an_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(SinkError, match=rf"the output {address} cannot be opened: ") as found:
+        storage_of(address, Path())
+    assert "s3fs" in str(found.value.hint)

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from uuid import uuid4
 
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.remote_folders import local_path
+from eddyline.runtime.spark.remote_folders import local_path, open_address
 
 COMMITS: Final = "_commits"
 FEW: Final = (
@@ -169,16 +169,8 @@ class RemoteStorage:
 
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
-        try:
-            from fsspec.core import url_to_fs
-        except ImportError as error:
-            raise SinkError(
-                f"the output {address} needs fsspec, which is not installed",
-                hint="pip install fsspec and what it needs for this address",
-            ) from error
-        files, root = url_to_fs(self.address)
-        self._files: Any = files
-        self._root = str(root)
+        self._files: Any
+        self._files, self._root = open_address(self.address, f"the output {address}", SinkError)
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
