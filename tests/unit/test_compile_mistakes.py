@@ -53,7 +53,7 @@ def fail_at(monkeypatch: pytest.MonkeyPatch, stages: list[tuple[Any, str]], erro
 def check_problem(problem: QueryError, error: Exception) -> None:
     assert problem.query is not None and problem.query.startswith("bad")
     assert f"{type(error).__name__}: {error}" in str(problem)
-    assert "this is a mistake of Eddyline, please report" in str(problem)
+    assert "this is a bug in Eddyline, please report" in str(problem)
     assert problem.__cause__ is error
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from eddyline.engine.live import LiveSet, Newcomer
-from eddyline.errors import EddylineError, QueryError
+from eddyline.errors import PASSED_ON, QueryError
 from eddyline.execute.culprits import find_culprits
 from eddyline.model.catalog import Stream
 from eddyline.model.names import as_queries, check_query
@@ -53,7 +53,7 @@ class Changes:
         several = list(zip(coming, compiled, strict=True))
         try:
             return self._live.change(leaving, several)
-        except (EddylineError, MemoryError):
+        except PASSED_ON:
             raise
         except Exception:
             culprits = self._culprits(several)
@@ -103,7 +103,7 @@ class Changes:
         leaving = [member for id, member in members.items() if id not in kept]
         try:
             self._live.change(leaving, coming, version)
-        except (EddylineError, MemoryError):
+        except PASSED_ON:
             raise
         except Exception:
             culprits = self._culprits(coming)

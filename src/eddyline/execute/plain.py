@@ -18,7 +18,7 @@ from eddyline.model.predicate import And, Condition, Predicate
 from eddyline.model.regions import Cut
 
 
-class Plain:
+class PlainPredicates:
     """Evaluates predicates over one batch."""
 
     def __init__(self, evaluation: Evaluation, rows: int) -> None:

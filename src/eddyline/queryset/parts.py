@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from eddyline.errors import EddylineError, QueryError
+from eddyline.errors import PASSED_ON, QueryError
 from eddyline.execute.culprits import find_culprits
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.queryset.merging import Members, Merging
@@ -67,7 +67,7 @@ class Parts:
 def _merged(merging: Merging, segments: Segments, pending: Pending, leave_out: LeaveOut) -> Segments:
     try:
         return merging.merged(segments, pending)
-    except (EddylineError, MemoryError):
+    except PASSED_ON:
         raise
     except Exception:
         culprits = find_culprits(pending, merging.settings)

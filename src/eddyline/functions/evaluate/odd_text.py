@@ -17,6 +17,7 @@ import pyarrow as pa
 from eddyline.functions.evaluate.arrays import Outcome, values_of, with_parts
 from eddyline.functions.evaluate.each_value import each_value
 from eddyline.model import types as t
+from eddyline.model.names import is_unicode
 
 # Spark's table of the bytes that a character has by its first one: 80 to C1 and F5 to FF can be none, and are one by themselves.
 _CHARACTER: Final = re.compile(
@@ -123,18 +124,9 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def is_utf8(text: str) -> bool:
-    """Whether a text has no odd bytes.
-
-    >>> is_utf8("ä"), is_utf8("\\udcff")
-    (True, False)
-    """
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
 def ordered_values(array: pa.Array, kind: t.DataType) -> list[Any]:
     """Python values as `values_of` gives them, which order as Spark orders them."""
     values = values_of(array, kind)
     if kind != t.STRING or is_text(array):
         return values
-    return [value if value is None or is_utf8(value) else OddText(value) for value in values]
+    return [value if value is None or is_unicode(value) else OddText(value) for value in values]

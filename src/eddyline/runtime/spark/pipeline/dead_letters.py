@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from eddyline.runtime.spark.pipeline.inputs import shown
+from eddyline.runtime.spark.pipeline.inputs import readable_path
 from eddyline.runtime.spark.pipeline.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.base import Refused, delivering
@@ -92,4 +92,4 @@ def refused_letter(one: Refused) -> Letter:
 
 def file_letter(file: SetAside) -> Letter:
     """A file that could not be read."""
-    return (file.reason, *[None] * 6, shown(file.path))
+    return (file.reason, *[None] * 6, readable_path(file.path))
