@@ -28,7 +28,7 @@ _OTHER_FORMATS: Final = {
 
 @dataclass(frozen=True)
 class TextFile:
-    """The text of a file; a byte that is no UTF-8 stands in it as the surrogate U+DC00 + byte."""
+    """The text of a file; a byte that is not valid UTF-8 stands in it as the surrogate U+DC00 + byte."""
 
     name: str
     text: str

@@ -95,7 +95,7 @@ class DeliveryLog:
             yield self._recorded(manifest)
 
     def hold(self) -> None:
-        """Be the one who writes, until `close`; a `FileError` where another engine is. The first `write` does the same."""
+        """Be the only writer until `close`; a `FileError` while another engine is. The first `write` does the same."""
         with self._writing:
             if self._lock is not None:
                 self._lock.check()

@@ -1,4 +1,4 @@
-"""Text whose bytes are no UTF-8, as casts of binaries and foreign files bring it: kept as it is, and read as Spark reads it.
+"""Text that is not valid UTF-8, as casts of binaries and foreign files bring it: kept as it is, read as Spark reads it.
 
 bytes          compared, joined and searched for as they are
 characters     counted by their first bytes, whatever follows: E2 82 61 is one that wants three bytes
@@ -19,12 +19,12 @@ from eddyline.functions.evaluate.each_value import each_value
 from eddyline.model import types as t
 from eddyline.model.names import is_unicode
 
-# Spark's table of the bytes that a character has by its first one: 80 to C1 and F5 to FF can be none, and are one by themselves.
+# Spark's table of how many bytes a character has, by its first one; 80 to C1 and F5 to FF, which begin none, count as one.
 _CHARACTER: Final = re.compile(
     rb"[\xc2-\xdf].?|[\xe0-\xef].{0,2}|[\xf0-\xf4].{0,3}|.",
     re.DOTALL,
 )
-MALFORMED: Final = "\ufffd"  # what Java and Spark put in place of bytes that are no UTF-8
+MALFORMED: Final = "\ufffd"  # what Java and Spark put in place of bytes that are not valid UTF-8
 _HALF_A_PAIR: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 
@@ -103,7 +103,7 @@ def each_text(
 
 
 class OddText(str):
-    """A text that is no UTF-8, its odd bytes as lone surrogates; it is compared by its bytes."""
+    """A text that is not valid UTF-8, its odd bytes as lone surrogates; it is compared by its bytes."""
 
     __slots__ = ()
 

@@ -1,9 +1,9 @@
-"""Dead letters: files and rows that could not be read, results that found no way, each with the reason, each once.
+"""Dead letters: files and rows that could not be read, results that could not be delivered, each with the reason, once.
 
     dead/source=<source>/batch=<id>/part-*.json       {"reason", "text", "tuple_key", "query_id", "destination", ...}
 
-`text` is what the row said, or what the query selected; of a file there is `file`, its path. A batch's letters are put in their place by one rename, after
-its results were delivered, so that a replay writes the same letters or none.
+`text` is what the row said, or what the query selected; of a file there is `file`, its path. A batch's letters are put
+in their place by one rename, after its results were delivered, so that a replay writes the same letters or none.
 """
 
 from __future__ import annotations

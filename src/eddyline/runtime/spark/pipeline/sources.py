@@ -36,7 +36,7 @@ LINES: Final = ("kafka", "socket", "text")  # one JSON object in each value
 MOST_LOOKED_AT: Final = 100  # files, before a source begins
 EVER: Final = "1000000d"  # Spark's own limit, a week, leaves out older files without a word
 CSV_DEFAULTS: Final = {
-    "enforceSchema": "false",  # a head that names other columns is an error
+    "enforceSchema": "false",  # a header that names other columns is an error
     "nullValue": "\0eddyline\0null",  # not the empty text, for which Spark would take `""` too: an empty field is NULL
 }
 

@@ -15,7 +15,7 @@ Segments = tuple[SegmentExecutor, ...]
 LeaveOut = Callable[[Mapping[int, QueryError]], Merging]
 
 
-class Parts:
+class Compilation:
     """The segments of one version, and its queries that are in none yet; threads may share it.
 
     Both change together, when the waiting queries are compiled: as one value, so that nobody who grows another version
@@ -50,18 +50,18 @@ class Parts:
                     self._both = segments, Pending()
         return segments
 
-    def with_members(self, members: Members) -> Parts:
-        """The parts of a version with more queries."""
+    def with_members(self, members: Members) -> Compilation:
+        """That of a version with more queries."""
         segments, pending = self._both
-        return Parts(segments, pending.add(members))
+        return Compilation(segments, pending.add(members))
 
-    def copied(self) -> Parts:
-        """The parts of a version with other removed queries, which compiles for itself what waits."""
-        return Parts(*self._both)
+    def copied(self) -> Compilation:
+        """That of a version with other removed queries, which compiles for itself what waits."""
+        return Compilation(*self._both)
 
-    def served_by(self, executors: Sequence[SegmentExecutor]) -> Parts:
+    def served_by(self, executors: Sequence[SegmentExecutor]) -> Compilation:
         """The same with other executors for what is compiled."""
-        return Parts(tuple(executors), self._both[1])
+        return Compilation(tuple(executors), self._both[1])
 
 
 def _merged(merging: Merging, segments: Segments, pending: Pending, leave_out: LeaveOut) -> Segments:
