@@ -47,7 +47,7 @@ class SettingsError(EddylineError):
 
 
 class LedgerError(AssertionError):
-    """Sums that must agree do not: a bug of ours, told aloud rather than a query skipped in silence."""
+    """Sums that must agree do not: a bug in Eddyline, raised rather than a query skipped in silence."""
 
 
 class FileError(EddylineError):

@@ -1,4 +1,4 @@
-"""The command `eddyline`: one file a noun group, one place for exit codes and for what becomes of an error."""
+"""The command `eddyline`: one file per group of commands, one place for exit codes and for what becomes of an error."""
 
 from __future__ import annotations
 

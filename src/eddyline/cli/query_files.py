@@ -222,7 +222,7 @@ def _array_items(file: TextFile, found: QueryFile) -> Iterator[tuple[int, object
         found.problem(
             'the file is no JSON array of {"id": "...", "sql": "..."}',
             file.line_of(at),
-            hint="with one object a line, call it .jsonl",
+            hint="with one object per line, call it .jsonl",
         )
         return
     at = _skip(text, at + 1)

@@ -281,7 +281,7 @@ class Engine:
             raise
 
     def merge(self) -> None:
-        """Merge all compiled queries into one piece a stream now, in this thread; no delivery changes."""
+        """Merge all compiled queries into one piece per stream now, in this thread; no delivery changes."""
         self._refuse_if_closed()
         self._merging.merge(everything=True)
 

@@ -39,7 +39,7 @@ class Compilation:
     def compiled(self, merging: Merging, leave_out: LeaveOut) -> Segments:
         """All segments; those of the waiting queries are made now, by whichever thread comes first.
 
-        Queries of which no segment can be made are left out: `leave_out` is told, and says how to go on without them.
+        Queries of which no segment can be made are left out: `leave_out` gets them, and says how to go on without them.
         """
         segments, pending = self._both
         if len(pending):

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, to standard error or to a file of bounded size, with secrets masked."""
+"""Structured logs: one JSON object per line, to standard error or to a file of bounded size, with secrets masked."""
 
 from __future__ import annotations
 
