@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from eddyline.errors import FileError
+from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 
-STANDARD_INPUT: Final = "-"
 _BREAK = re.compile("\n")
 _UNREADABLE = re.compile("[\x00\udc80-\udcff]")
 _OTHER_FORMATS: Final = {

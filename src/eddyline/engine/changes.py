@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from eddyline.engine.live import LiveSet, Newcomer
 from eddyline.errors import PASSED_ON, QueryError
-from eddyline.execute.culprits import find_culprits
+from eddyline.execute.uncompilable import find_uncompilable
 from eddyline.model.catalog import Stream
-from eddyline.model.names import as_queries, check_query
-from eddyline.model.query import NormalQuery, Query
+from eddyline.model.query import NormalQuery, Query, as_queries, check_query
 from eddyline.registry import Entry, State
 
 
@@ -113,7 +112,7 @@ class Changes:
 
     def _culprits(self, coming: Sequence[tuple[Newcomer, NormalQuery]]) -> dict[int, QueryError]:
         """The newcomers at which a change fails, by place; if it is none of them, what is being handled goes on."""
-        culprits = find_culprits([(n, query) for n, (_, query) in enumerate(coming)], self._live.settings)
+        culprits = find_uncompilable([(n, query) for n, (_, query) in enumerate(coming)], self._live.settings)
         if not culprits:
             raise
         return culprits

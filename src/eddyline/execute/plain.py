@@ -53,6 +53,7 @@ def inside(values: pa.Array, condition: Condition) -> Mask:
     """Which values lie in the regions of a condition.
 
     >>> from eddyline.model.expression import Column
+    >>> from eddyline.model.regions import Regions
     >>> low = Condition(Column("a", t.INT), Regions.below(3, closed=False) | Regions.points([7], null=True))
     >>> inside(pa.array([2, 3, 7, None], pa.int32()), low).tolist()
     [True, False, True, True]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 from typing import Final
 
-from eddyline.errors import EddylineError, IdError, QueryError, UnknownQueryError
-from eddyline.model.query import Query
+from eddyline.errors import IdError, UnknownQueryError
 
 LONGEST_NAME: Final = 500  # characters of an id, a tag, an owner or a destination
 NAME_RULE: Final = f"it is 1 to {LONGEST_NAME} printable characters without blanks at the ends"
@@ -36,13 +35,6 @@ def check_id(id: object) -> None:
         raise IdError(f"the id {short_repr(id)} is not accepted", hint=NAME_RULE)
 
 
-def check_query(id: object, sql: object) -> None:
-    """Refuse what is no query at all, before anybody looks into the text."""
-    check_id(id)
-    if not isinstance(sql, str):
-        raise QueryError(f"its text must be a string, not {short_repr(sql)}", query=str(id))
-
-
 def short_repr(value: object) -> str:
     """Something as a message shows it, however long it is.
 
@@ -59,19 +51,6 @@ def is_unicode(text: str) -> bool:
     (True, False)
     """
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def as_queries(given: Mapping[str, str] | Iterable[Query]) -> list[Query]:
-    """What a caller gives as queries: texts by id, or queries."""
-    if isinstance(given, Mapping):
-        return [Query(id, sql) for id, sql in given.items()]
-    queries = list(given)
-    for query in queries:
-        if not isinstance(query, Query):
-            raise EddylineError(
-                f"{short_repr(query)} is no query", hint="give {id: sql, ...}, or Query(id, sql)"
-            )
-    return queries
 
 
 def unknown_query(id: object, known: Iterable[str]) -> UnknownQueryError:

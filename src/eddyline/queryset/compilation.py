@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from eddyline.errors import PASSED_ON, QueryError
-from eddyline.execute.culprits import find_culprits
 from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.uncompilable import find_uncompilable
 from eddyline.queryset.merging import Members, Merging
 from eddyline.queryset.pending import Pending
 
@@ -70,7 +70,7 @@ def _merged(merging: Merging, segments: Segments, pending: Pending, leave_out: L
     except PASSED_ON:
         raise
     except Exception:
-        culprits = find_culprits(pending, merging.settings)
+        culprits = find_uncompilable(pending, merging.settings)
         if not culprits:
             raise
         return leave_out(culprits).merged(segments, pending)

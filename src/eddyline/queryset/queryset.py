@@ -23,8 +23,8 @@ from eddyline.model.book import Book
 from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.expression import Call, Expression
 from eddyline.model.matches import Matches, Part
-from eddyline.model.names import as_queries, check_query, unknown_query
-from eddyline.model.query import NormalQuery, Query, StandingQuery
+from eddyline.model.names import unknown_query
+from eddyline.model.query import NormalQuery, Query, StandingQuery, as_queries, check_query
 from eddyline.queryset import shared, store
 from eddyline.queryset.compilation import Compilation
 from eddyline.queryset.cost import Cost, Costs

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 
 from eddyline.errors import NameRefusedError, QueryError, RegistryError
 from eddyline.model.catalog import Stream
-from eddyline.model.names import NAME_RULE, check_query, is_name, is_unicode, short_repr
-from eddyline.model.query import Query
+from eddyline.model.names import NAME_RULE, is_name, is_unicode, short_repr
+from eddyline.model.query import Query, check_query
 from eddyline.model.verdict import State, Verdict
 
 LONGEST_REASON: Final = 10_000  # characters

@@ -11,7 +11,7 @@ from eddyline.index.segment import build_segment
 from eddyline.model.query import NormalQuery
 
 
-def find_culprits(
+def find_uncompilable(
     members: Iterable[tuple[int, NormalQuery]], settings: IndexSettings
 ) -> dict[int, QueryError]:
     """The queries of which not even a segment of one can be made, by number, each with the reason."""
