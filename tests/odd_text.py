@@ -1,4 +1,4 @@
-"""Bytes that are no UTF-8, and everything that queries can ask about text with such bytes."""
+"""Bytes that are not valid UTF-8, and everything that queries can ask about text with such bytes."""
 
 from __future__ import annotations
 

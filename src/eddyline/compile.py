@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from eddyline.errors import EddylineError, QueryError, our_mistake
+from eddyline.errors import PASSED_ON, InternalError, QueryError
 from eddyline.functions.context import Context
 from eddyline.functions.java_regex import needs_backtracking
 from eddyline.functions.special_times import special_time
@@ -78,13 +78,13 @@ class Compiler:
         self._remembering = threading.Lock()
 
     def compile(self, query: Query) -> NormalQuery:
-        """A query in normal form, or a `QueryError`, also where Eddyline itself fails: other queries go on."""
+        """A query in normal form, or a `QueryError`; an `InternalError` where Eddyline itself fails."""
         try:
             return self._compile(query)
-        except (EddylineError, MemoryError):
+        except PASSED_ON:
             raise
         except Exception as error:
-            raise our_mistake(error, query.id, query.sql) from error
+            raise InternalError(error, query.id, query.sql) from error
 
     def _compile(self, query: Query) -> NormalQuery:
         found = split(query.sql)

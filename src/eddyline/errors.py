@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 
 class EddylineError(Exception):
-    """A mistake of the user or of the surroundings, never a bug of ours (those are assertions).
+    """A mistake of the user or of the surroundings, not a bug in Eddyline (those are assertions).
 
     >>> str(EddylineError('stream "ticks" is not known', hint='did you mean "tick"?'))
     'stream "ticks" is not known\\nhint: did you mean "tick"?'
@@ -46,7 +47,7 @@ class SettingsError(EddylineError):
 
 
 class LedgerError(AssertionError):
-    """Sums that must agree do not: a bug of ours, told aloud rather than a query skipped in silence."""
+    """Sums that must agree do not: a bug in Eddyline, raised rather than a query skipped in silence."""
 
 
 class FileError(EddylineError):
@@ -193,18 +194,24 @@ class UnknownQueryError(EddylineError, KeyError):
     """
 
 
-def our_mistake(error: Exception, query: str, sql: str) -> QueryError:
-    """A query at which Eddyline itself fails, as one that is not accepted: the others must not suffer for it.
+class InternalError(QueryError):
+    """A query at which Eddyline itself fails. To its user it is one that is not accepted: all others go on.
 
-    >>> print(our_mistake(AssertionError("no such thing"), "q", "SELECT * FROM t"))
-    query "q": the query cannot be compiled: AssertionError: no such thing
-    hint: this is a mistake of Eddyline, please report it with the query's text
+    >>> print(InternalError(AssertionError("no such thing"), "q", "SELECT * FROM t"))
+    query "q": internal error: AssertionError: no such thing
+    hint: this is a bug in Eddyline, please report it with the text of the query
     """
-    told = QueryError(
-        f"the query cannot be compiled: {type(error).__name__}: {error}",
-        sql=sql,
-        query=query,
-        hint="this is a mistake of Eddyline, please report it with the query's text",
-    )
-    told.__cause__ = error
-    return told
+
+    def __init__(self, error: Exception, query: str, sql: str) -> None:
+        super().__init__(
+            f"internal error: {type(error).__name__}: {error}",
+            sql=sql,
+            query=query,
+            hint="this is a bug in Eddyline, please report it with the text of the query",
+        )
+        self.__cause__ = error
+
+
+# Where one query must not stop the others, these are raised all the same: users have to see their own mistakes, and
+# nothing that could be tried instead would find more memory.
+PASSED_ON: Final = (EddylineError, MemoryError)

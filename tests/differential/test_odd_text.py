@@ -1,4 +1,4 @@
-"""Text with bytes that are no UTF-8: the reference says what Spark says."""
+"""Text with bytes that are not valid UTF-8: the reference says what Spark says."""
 
 from __future__ import annotations
 

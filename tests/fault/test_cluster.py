@@ -1,4 +1,4 @@
-"""Pipelines on a standalone cluster: workers on other hosts take part, and a cluster without any is told of in time."""
+"""Pipelines on a standalone cluster: workers on other hosts take part; a cluster without any is warned about in time."""
 
 from __future__ import annotations
 

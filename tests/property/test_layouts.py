@@ -128,7 +128,7 @@ def runs(array: pa.Array) -> pa.Array:
 
 
 def run_ends(ends: list[int], values: pa.Array) -> pa.Array:
-    """Made of its parts: the usual way there refuses text that is no UTF-8."""
+    """Made of its parts: the usual way there refuses text that is not valid UTF-8."""
     kind = pa.run_end_encoded(pa.int32(), values.type)
     return pa.Array.from_buffers(
         kind, ends[-1] if ends else 0, [None], children=[pa.array(ends, pa.int32()), values]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.execute.locate import Locator, Numbers, locator, ways
+from eddyline.execute.locate import Locator, Numbers, locator, lookups
 from eddyline.execute.ordinals import ordinals
 from eddyline.execute.places import placer
 from eddyline.functions.evaluate import Evaluation
@@ -99,8 +99,8 @@ def test_every_way_agrees_with_bisection(kind: t.DataType, data: st.DataObject, 
     cutting = cut(Column("x", kind), sets)
     expected = expected_ids(cutting, drawn, values)
     assert located(locator(cutting), cutting, given_values) == expected
-    for name, way in ways(cutting).items() if has_ordinals(kind) else ():
-        assert located(Numbers(cutting, way), cutting, given_values) == expected, name
+    for name, lookup in lookups(cutting).items() if has_ordinals(kind) else ():
+        assert located(Numbers(cutting, lookup), cutting, given_values) == expected, name
 
     places = np.empty(len(values), np.uint32)
     placer(cutting).place(Evaluation({"x": given_values}), places)

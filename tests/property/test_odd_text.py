@@ -1,4 +1,4 @@
-"""Text with bytes that are no UTF-8: matches, values and deliveries are those of the reference, and nothing raises."""
+"""Text with bytes that are not valid UTF-8: matches, values and deliveries are those of the reference, and nothing raises."""
 
 from __future__ import annotations
 

@@ -196,7 +196,9 @@ def test_crash_at_every_step(spark: SparkSession, place: Place, monkeypatch: pyt
     after(batches, "matched", "after matching", lambda shop, facts, source, df, batch, pin: batch.batch_id)
     after(batches, "_patiently", "between sinks", lambda shop, name, rows, batch, lists: batch.batch_id)
     after(batches, "_deliver", "after delivery", lambda shop, facts, r, s, batch: batch.batch_id)
-    after(batches, "_bury", "after dead letters", lambda shop, r, s, d, batch, pin: batch.batch_id)
+    after(
+        batches, "_write_dead_letters", "after dead letters", lambda shop, r, s, d, batch, pin: batch.batch_id
+    )
     after(Registry, "add_counters", "after counting", lambda registry, counts, once: once[1])
     after(VersionLog, "commit", "after the commit", lambda log, source, batch, account: batch)
 

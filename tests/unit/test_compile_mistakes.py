@@ -11,7 +11,7 @@ import pytest
 
 import eddyline.compile
 import eddyline.engine.pieces
-import eddyline.execute.culprits
+import eddyline.execute.uncompilable
 import eddyline.queryset.merging
 from eddyline import Engine, QuerySet, Stream
 from eddyline.errors import QueryError
@@ -32,7 +32,7 @@ COMPILING = [
 ]
 INDEXING = [
     (eddyline.queryset.merging, "build_segment"),
-    (eddyline.execute.culprits, "build_segment"),
+    (eddyline.execute.uncompilable, "build_segment"),
     (eddyline.engine.pieces, "build_segment"),
 ]
 
@@ -53,7 +53,7 @@ def fail_at(monkeypatch: pytest.MonkeyPatch, stages: list[tuple[Any, str]], erro
 def check_problem(problem: QueryError, error: Exception) -> None:
     assert problem.query is not None and problem.query.startswith("bad")
     assert f"{type(error).__name__}: {error}" in str(problem)
-    assert "this is a mistake of Eddyline, please report" in str(problem)
+    assert "this is a bug in Eddyline, please report" in str(problem)
     assert problem.__cause__ is error
 
 

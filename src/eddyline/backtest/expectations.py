@@ -1,6 +1,6 @@
 """Expectations from a file: how often queries should match, and which rows they should match or not.
 
-TOML has one table a query, JSON lines one object a query; `*` stands for every query under test:
+TOML has one table per query, JSON lines one object per query; `*` stands for every query under test:
 
     ["*"]
     min = 1                                             no query shall be silent
@@ -57,7 +57,7 @@ def read_expectations(path: str) -> list[Expectation]:
     if parse is None:
         raise FileError(
             f'the ending of "{path}" does not say in which form its expectations are',
-            hint="they are .toml, with one table a query, or .jsonl, with one object a query",
+            hint="they are .toml, with one table per query, or .jsonl, with one object per query",
         )
     found = parse(text, path)
     if not found:  # everything that is expected would hold, whatever the queries do

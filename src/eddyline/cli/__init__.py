@@ -1,11 +1,11 @@
-"""The command `eddyline`: one file a noun group, one place for exit codes and for what becomes of an error."""
+"""The command `eddyline`: one file per group of commands, one place for exit codes and for what becomes of an error."""
 
 from __future__ import annotations
 
 import os
 import sys
 from importlib.metadata import version
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -13,8 +13,7 @@ from typer.core import TyperGroup
 from eddyline.cli import backtest, cost, demo, doctor, match, pipeline, query, query_budget, run, why
 from eddyline.cli.output import BUGS, Exit, complain, print_json, quiet_stdout, shown
 from eddyline.errors import EddylineError, NameRefusedError
-
-LONGEST_SHOWN: Final = 100  # characters of an argument
+from eddyline.model.names import short_repr
 
 
 class Root(TyperGroup):
@@ -31,7 +30,7 @@ class Root(TyperGroup):
             complain(str(error))
             if as_json:
                 print_json({"error": error.message, "hint": error.hint})
-            # what stands in files is told as a finding: a text that is refused here was an argument
+            # What stands in files becomes a finding: a text that is refused here was an argument.
             raise typer.Exit(Exit.USAGE if isinstance(error, NameRefusedError) else Exit.FAILURE) from None
         except typer.BadParameter as error:  # its message may name what stands in files
             error.message = shown(error.message)
@@ -48,7 +47,8 @@ class Root(TyperGroup):
             raise typer.Exit(Exit.FAILURE) from None
         except UnicodeEncodeError as error:
             complain(
-                f"{_cut(error.object)!r} is no text: it has a byte or half of a character that stands for nothing"
+                f"{short_repr(error.object)} is not valid text: it has a byte or half of a character that stands "
+                "for nothing"
             )
             raise typer.Exit(Exit.USAGE) from None
         except BUGS as error:
@@ -56,13 +56,9 @@ class Root(TyperGroup):
                 raise
             complain(
                 f"internal error: {type(error).__name__}: {error}\n"
-                "hint: this is a bug of eddyline, please report it; EDDYLINE_DEBUG=1 shows where it happened"
+                "hint: this is a bug in Eddyline, please report it; EDDYLINE_DEBUG=1 shows where it happened"
             )
             raise typer.Exit(Exit.FAILURE) from None
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
 
 
 app = typer.Typer(

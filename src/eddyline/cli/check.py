@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from eddyline.cli.findings import ERROR, FAILURE, NOTE, WARNING, Finding
-from eddyline.cli.output import BUGS, Output
+from eddyline.cli.output import Output
 from eddyline.cli.query_files import Entry, QueryFile, read_queries
 from eddyline.compile import Compiler, costly_patterns, needs_spark
-from eddyline.errors import FileError, QueryError
+from eddyline.errors import FileError, InternalError, QueryError
 from eddyline.functions.fold import fold
 from eddyline.functions.java_regex import MOST_STEPS
 from eddyline.model.expression import Call, Literal, externals_of, is_constant, walk
@@ -95,11 +95,8 @@ def _check(entry: Entry, compiler: Compiler, first_uses: dict[str, Entry]) -> li
         check_id(id)
         normal = compiler.compile(entry.query)
     except QueryError as error:
-        return [*found, entry.finding(ERROR, error)]
-    except BUGS as error:
-        message = f"internal error: {type(error).__name__}: {error}"
-        hint = "this is a bug of eddyline, please report it with the query"
-        return [*found, Finding(FAILURE, message, entry.file, entry.line, query=id, hint=hint)]
+        severity = FAILURE if isinstance(error, InternalError) else ERROR
+        return [*found, entry.finding(severity, error)]
     predicate = normal.predicate
     if compiler.resolver is not None and (names := needs_spark(normal)):
         message = f"runs on Spark only: {', '.join(names)}"
@@ -115,11 +112,7 @@ def _check(entry: Entry, compiler: Compiler, first_uses: dict[str, Entry]) -> li
     return found
 
 
-_COSTLY_HINT: Final = (
-    "docs/semantics.md, regular expressions, says what makes a pattern one that is read once"
-)
-
-
+_COSTLY_HINT: Final = "docs/sql.md, regular expressions, says which patterns need no backtracking"
 _COMPARISONS: Final = frozenset({"eq", "lt", "le", "gt", "ge"})
 
 

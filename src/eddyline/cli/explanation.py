@@ -61,7 +61,7 @@ class Explanation:
         }
 
     def show(self, output: Output) -> None:
-        """For people: one part a stage."""
+        """For people: one part per stage."""
         output.line(f'query "{self.bound.id}"' if self.bound.id else "query", "bold")
         _indented(output, self.bound.sql)
         output.heading(f"bound to the stream {self.bound.stream}, time zone {self.bound.time_zone}")

@@ -11,7 +11,7 @@ from eddyline.errors import QueryError, Span
 ERROR: Final = "error"  # the query is refused, or an entry of a file cannot be read
 WARNING: Final = "warning"  # accepted, but surely not what was meant
 NOTE: Final = "note"  # accepted, and worth knowing
-FAILURE: Final = "failure"  # a file could not be read at all
+FAILURE: Final = "failure"  # a file could not be read at all, or Eddyline itself failed
 
 _STYLES: Final = {ERROR: "bold red", WARNING: "bold yellow", NOTE: "bold cyan", FAILURE: "bold red"}
 _LONGEST_PICTURE: Final = 100

@@ -132,7 +132,7 @@ _COUNTS: Final = ("rows", "matches", "dropped_rows", "dropped_files")
 
 
 def _as_json(served: Served) -> dict[str, Any]:
-    from eddyline.runtime.spark.pipeline.inputs import shown
+    from eddyline.runtime.spark.pipeline.inputs import readable_path
 
     pin = served.pin
     return {
@@ -140,7 +140,7 @@ def _as_json(served: Served) -> dict[str, Any]:
         "version": pin.version,
         "pinned": pin.at.isoformat(),
         "nulled": list(pin.nulled),
-        "set_aside": [{"file": shown(file.path), "reason": file.reason} for file in pin.set_aside],
+        "set_aside": [{"file": readable_path(file.path), "reason": file.reason} for file in pin.set_aside],
         "orders": [order.as_json() for order in pin.orders],
         "committed": None if served.committed is None else served.committed.isoformat(),
         **dict(served.account),

@@ -26,12 +26,12 @@ from eddyline.cli.registry_options import (
     Tags,
     open_registry,
 )
-from eddyline.cli.text_files import STANDARD_INPUT
 from eddyline.cli.zones import check_zone
 from eddyline.errors import RefusedError
 from eddyline.model.query import Query
 from eddyline.model.verdict import State
 from eddyline.registry import Drop, Edit, Put, Registry, Set
+from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 
 Ids = Annotated[
     list[str], typer.Argument(metavar="[ID]...", help="Ids of queries.", autocompletion=query_ids)

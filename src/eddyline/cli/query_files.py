@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Final
 
 from eddyline.cli.findings import ERROR, Finding
-from eddyline.cli.text_files import STANDARD_INPUT, TextFile, read_text
+from eddyline.cli.text_files import TextFile, read_text
 from eddyline.errors import FileError, QueryError, Span
 from eddyline.model.query import Query
-from eddyline.runtime.embedded.pipes import is_pipe
+from eddyline.runtime.embedded.pipes import STANDARD_INPUT, is_pipe
 from eddyline.sql.tokens import tokenize
 
 ATTRIBUTES: Final = ("state", "tags", "owner", "destination", "metadata")
@@ -222,7 +222,7 @@ def _array_items(file: TextFile, found: QueryFile) -> Iterator[tuple[int, object
         found.problem(
             'the file is no JSON array of {"id": "...", "sql": "..."}',
             file.line_of(at),
-            hint="with one object a line, call it .jsonl",
+            hint="with one object per line, call it .jsonl",
         )
         return
     at = _skip(text, at + 1)

@@ -25,10 +25,10 @@ from eddyline.cli.registry_options import (
     VersionNumber,
     open_registry,
 )
-from eddyline.cli.text_files import STANDARD_INPUT
 from eddyline.cli.zones import check_zone
 from eddyline.model.query import Query
 from eddyline.queryset.garbage import uncollected
+from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 
 
 def import_queries(

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from eddyline.cli.output import shown
 from eddyline.cli.query_files import fits_sql_file
-from eddyline.cli.text_files import STANDARD_INPUT
 from eddyline.errors import FileError
 from eddyline.registry import Entry, State
+from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 
 
 def record_of(entry: Entry) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def _read_file(path: str) -> pa.Schema:
 
 
 def _read_names(fields: Iterable[pa.Field]) -> None:
-    """Look at every name once: Arrow decodes it only then, and one that is no UTF-8 shall fail here, not later."""
+    """Look at every name once: Arrow decodes it only then, and one that is not valid UTF-8 shall fail here, not later."""
     for field in fields:
         assert isinstance(field.name, str), "Arrow gives names as text"
         _read_names(field.type.field(number) for number in range(field.type.num_fields))

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from eddyline.errors import FileError
+from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 
-STANDARD_INPUT: Final = "-"
 _BREAK = re.compile("\n")
 _UNREADABLE = re.compile("[\x00\udc80-\udcff]")
 _OTHER_FORMATS: Final = {
@@ -28,7 +28,7 @@ _OTHER_FORMATS: Final = {
 
 @dataclass(frozen=True)
 class TextFile:
-    """The text of a file; a byte that is no UTF-8 stands in it as the surrogate U+DC00 + byte."""
+    """The text of a file; a byte that is not valid UTF-8 stands in it as the surrogate U+DC00 + byte."""
 
     name: str
     text: str

@@ -11,7 +11,8 @@ class Account:
     """Of every match it is said what became of it: matches = delivered + shadowed + undelivered.
 
     `shadowed` matches belong to shadow queries, `undelivered` ones to projections that failed. `failures` counts
-    operations inside of expressions that gave NULL because they failed. `errors` are failed conditions, projections and receivers.
+    operations inside of expressions that gave NULL because they failed. `errors` are conditions, projections and
+    receivers that failed.
     """
 
     matches: int = 0

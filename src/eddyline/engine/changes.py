@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from eddyline.engine.live import LiveSet, Newcomer
-from eddyline.errors import EddylineError, QueryError
-from eddyline.execute.culprits import find_culprits
+from eddyline.errors import PASSED_ON, QueryError
+from eddyline.execute.uncompilable import find_uncompilable
 from eddyline.model.catalog import Stream
-from eddyline.model.names import as_queries, check_query
-from eddyline.model.query import NormalQuery, Query
+from eddyline.model.query import NormalQuery, Query, as_queries, check_query
 from eddyline.registry import Entry, State
 
 
@@ -53,7 +52,7 @@ class Changes:
         several = list(zip(coming, compiled, strict=True))
         try:
             return self._live.change(leaving, several)
-        except (EddylineError, MemoryError):
+        except PASSED_ON:
             raise
         except Exception:
             culprits = self._culprits(several)
@@ -103,7 +102,7 @@ class Changes:
         leaving = [member for id, member in members.items() if id not in kept]
         try:
             self._live.change(leaving, coming, version)
-        except (EddylineError, MemoryError):
+        except PASSED_ON:
             raise
         except Exception:
             culprits = self._culprits(coming)
@@ -113,7 +112,7 @@ class Changes:
 
     def _culprits(self, coming: Sequence[tuple[Newcomer, NormalQuery]]) -> dict[int, QueryError]:
         """The newcomers at which a change fails, by place; if it is none of them, what is being handled goes on."""
-        culprits = find_culprits([(n, query) for n, (_, query) in enumerate(coming)], self._live.settings)
+        culprits = find_uncompilable([(n, query) for n, (_, query) in enumerate(coming)], self._live.settings)
         if not culprits:
             raise
         return culprits

@@ -18,7 +18,7 @@ What = Literal["matching", "projection", "callback", "queue"]
 
 @dataclass(frozen=True, slots=True)
 class DeliveryError:
-    """Something that failed while all else went on: a condition or a projection (its queries got nothing), or a receiver."""
+    """Something that failed while all else went on: a condition or projection (its queries got nothing), or a receiver."""
 
     what: What
     queries: tuple[str, ...]

@@ -27,8 +27,8 @@ import pyarrow as pa
 
 from eddyline.engine.account import Account, BatchAccount
 from eddyline.errors import EddylineError, FileError
-from eddyline.model.names import shown
-from eddyline.storage.durable import flush_folder, make_folder, write_new, write_whole
+from eddyline.model.names import short_repr
+from eddyline.storage.durable import flush, make_folder, write_new, write_whole
 from eddyline.storage.folder_lock import FolderLock
 
 FORMAT: Final = 2
@@ -81,7 +81,7 @@ class DeliveryLog:
         """Whether a push is there, given as the stream's name and the batch's id."""
         if not isinstance(push, tuple):
             raise EddylineError(
-                f"{shown(push)} is no push: ids of batches belong to a stream",
+                f"{short_repr(push)} is no push: ids of batches belong to a stream",
                 hint='ask for ("quotes", "batch 1")',
             )
         return self._manifest(*push).exists()
@@ -95,7 +95,7 @@ class DeliveryLog:
             yield self._recorded(manifest)
 
     def hold(self) -> None:
-        """Be the one who writes, until `close`; a `FileError` where another engine is. The first `write` does the same."""
+        """Be the only writer until `close`; a `FileError` while another engine is. The first `write` does the same."""
         with self._writing:
             if self._lock is not None:
                 self._lock.check()
@@ -162,7 +162,7 @@ class DeliveryLog:
             write_new(path, content)  # no need to rename it: nobody knows it before the manifest is there
             files.append({"file": path.name, "rows": table.num_rows, "crc32": zlib.crc32(content)})
         if files:
-            flush_folder(self._data)  # before the manifest, which must never name a file that is not there
+            flush(self._data)  # before the manifest, which must never name a file that is not there
         manifest = {
             "format": FORMAT,
             "number": self._next,
@@ -210,7 +210,7 @@ class DeliveryLog:
             wanted = self._manifest(manifest["account"]["stream"], manifest["batch"])
             if path != wanted:
                 path.replace(wanted)
-                flush_folder(self._pushes)
+                flush(self._pushes)
             yield manifest
 
 

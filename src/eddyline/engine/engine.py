@@ -35,7 +35,7 @@ from eddyline.errors import ConflictError, EddylineError, QueryError, RegistryEr
 from eddyline.execute.batch import arrow_of
 from eddyline.execute.ordered import OrderReport
 from eddyline.model.catalog import Stream, find_stream
-from eddyline.model.names import check_id, is_unicode, shown, unknown_query
+from eddyline.model.names import check_id, is_unicode, short_repr, unknown_query
 from eddyline.model.query import Query, StandingQuery
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ class Engine:
             raise
 
     def merge(self) -> None:
-        """Merge all compiled queries into one piece a stream now, in this thread; no delivery changes."""
+        """Merge all compiled queries into one piece per stream now, in this thread; no delivery changes."""
         self._refuse_if_closed()
         self._merging.merge(everything=True)
 
@@ -390,10 +390,10 @@ def _check_batch_id(batch_id: object) -> None:
     if batch_id is None:
         return
     if not isinstance(batch_id, str):
-        raise EddylineError(f"the id of a batch is text, not {shown(batch_id)}", hint='batch_id="..."')
+        raise EddylineError(f"the id of a batch is text, not {short_repr(batch_id)}", hint='batch_id="..."')
     if not is_unicode(batch_id):
         raise EddylineError(
-            f"the id {shown(batch_id)} of a batch has half of a character (a lone surrogate)",
+            f"the id {short_repr(batch_id)} of a batch has half of a character (a lone surrogate)",
             hint="no file can be named so; give the batch another id",
         )
 

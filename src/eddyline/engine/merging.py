@@ -1,7 +1,7 @@
 """Merging of pieces beside everything else, so that there are few of them and no push waits.
 
     level    0        1          2            3
-    size     < 16     < 256      < 4,096      < 65,536 ...       one piece a level, except while a merge is under way
+    size     < 16     < 256      < 4,096      < 65,536 ...       one piece per level, except while a merge is under way
 
 A piece is merged with those that are not of a higher level, again and again as the sum grows; so a query is compiled at
 most about 16 times on each level, and there are log k levels. A piece that is more dead than alive is compiled anew.

@@ -23,7 +23,7 @@ from eddyline.kernels import locate as kernels
 from eddyline.model import types as t
 
 Ids = npt.NDArray[np.unsignedinteger[Any]]
-Plain = npt.NDArray[Any]
+Values = npt.NDArray[Any]
 Starts = npt.NDArray[np.int64]
 TABLE_LIMIT: Final = 1 << 16
 CELLS_A_CONSTANT: Final = 4
@@ -51,7 +51,7 @@ def locator(cutting: Cutting) -> Locator:
     if not len(cutting.constants):
         return _Presence(cutting)
     if kind in _WIDTHS or kind == t.BOOLEAN or _is_short_decimal(kind):
-        return Numbers(cutting, min(ways(cutting).values(), key=lambda way: way.effort))
+        return Numbers(cutting, min(lookups(cutting).values(), key=lambda lookup: lookup.effort))
     if kind in (t.STRING, t.BINARY) and cutting.points_only:
         return Points(cutting)
     return _Distinct(cutting)
@@ -87,40 +87,40 @@ class _Presence:
         mark_nulls(values, self._cutting.null, ids)
 
 
-class Way(Protocol):
-    """One way from plain numbers to region ids; `effort`: comparisons for one look-up of each constant."""
+class Lookup(Protocol):
+    """One kind of look-up, from plain numbers to region ids; `effort`: comparisons for one look-up of each constant."""
 
     effort: float
 
-    def locate(self, values: Plain, ids: Ids) -> None:
+    def locate(self, values: Values, ids: Ids) -> None:
         """Write the region ids, whatever stands for NULL included."""
 
 
 class Numbers:
-    """Types of a fixed width, in one of their ways."""
+    """Types of a fixed width, by one kind of look-up."""
 
-    def __init__(self, cutting: Cutting, way: Way) -> None:
-        self._kind, self._null, self._way = cutting.subject.type, cutting.null, way
+    def __init__(self, cutting: Cutting, lookup: Lookup) -> None:
+        self._kind, self._null, self._lookup = cutting.subject.type, cutting.null, lookup
 
     def locate(self, values: pa.Array, ids: Ids) -> None:
-        self._way.locate(plain_values(values, self._kind), ids)
+        self._lookup.locate(plain_values(values, self._kind), ids)
         mark_nulls(values, self._null, ids)
 
 
-def ways(cutting: Cutting) -> dict[str, Way]:
-    """All ways that serve the constants of a subject of numbers, by name; where two are as quick the first is taken."""
+def lookups(cutting: Cutting) -> dict[str, Lookup]:
+    """All kinds that serve the constants of a subject of numbers, by name; of two that are as quick the first is taken."""
     if isinstance(cutting, Offsets):
         return {"offset": _ByOffset(cutting)}
     constants = np.asarray(cutting.constants)
     if t.is_fractional(cutting.subject.type):
-        possible: dict[str, Way | None] = {
+        possible: dict[str, Lookup | None] = {
             "width": _ByWidth.over(constants, cutting.nan),
             "bits": _ByBits.over(constants, cutting.nan),
             "search": _BySearch(constants, cutting.nan),
         }
     else:
         possible = {"table": _ByTable.over(constants, cutting.id_type), "search": _BySearch(constants)}
-    return {name: way for name, way in possible.items() if way is not None}
+    return {name: lookup for name, lookup in possible.items() if lookup is not None}
 
 
 class _ByOffset:
@@ -131,7 +131,7 @@ class _ByOffset:
     def __init__(self, cutting: Offsets) -> None:
         self._low, self._high = int(cutting.constants[0]) - 1, int(cutting.constants[-1]) + 1
 
-    def locate(self, values: Plain, ids: Ids) -> None:
+    def locate(self, values: Values, ids: Ids) -> None:
         held = np.iinfo(values.dtype)
         low, high = (values.dtype.type(min(max(end, held.min), held.max)) for end in (self._low, self._high))
         base = ids.dtype.type(self._low % 2 ** (8 * ids.dtype.itemsize))
@@ -147,7 +147,7 @@ class _ByTable:
         self._low, self._table = low, table
 
     @classmethod
-    def over(cls, constants: Plain, id_type: npt.DTypeLike) -> _ByTable | None:
+    def over(cls, constants: Values, id_type: npt.DTypeLike) -> _ByTable | None:
         """The table, if the constants lie close enough and not at the ends of 64 bits."""
         low, span = int(constants[0]), int(constants[-1]) - int(constants[0])
         if span >= TABLE_LIMIT or not -(2**62) < low < 2**62:
@@ -157,18 +157,18 @@ class _ByTable:
         hit = (constants - low)[np.minimum(below, len(constants) - 1)] == inner
         return cls(low - 1, np.concatenate([[0], 2 * below + hit, [2 * len(constants)]]).astype(id_type))
 
-    def locate(self, values: Plain, ids: Ids) -> None:
+    def locate(self, values: Values, ids: Ids) -> None:
         kernels.by_table(values, self._low, self._table, ids)
 
 
 class _BySearch:
     """Any numbers, by halving."""
 
-    def __init__(self, constants: Plain, nan: int | None = None) -> None:
+    def __init__(self, constants: Values, nan: int | None = None) -> None:
         self._constants, self._nan = constants, nan
         self.effort = float(SCAN_LIMIT * len(constants))
 
-    def locate(self, values: Plain, ids: Ids) -> None:
+    def locate(self, values: Values, ids: Ids) -> None:
         kernels.by_search(values, self._constants, ids)
         if self._nan is not None:
             ids[np.isnan(values)] = self._nan
@@ -177,13 +177,13 @@ class _BySearch:
 class _ByWidth:
     """Floats by cells of equal width."""
 
-    def __init__(self, constants: Plain, nan: int, low: float, scale: float) -> None:
+    def __init__(self, constants: Values, nan: int, low: float, scale: float) -> None:
         cells = CELLS_A_CONSTANT * len(constants)
         starts = _cell_starts(((constants - low) * scale).astype(np.int64), cells)
         self.effort, self._arguments = _scanned(starts), (constants, low, scale, starts, nan)
 
     @classmethod
-    def over(cls, constants: Plain, nan: int) -> _ByWidth | None:
+    def over(cls, constants: Values, nan: int) -> _ByWidth | None:
         """Cells between the least and the greatest constant, if their distance and a cell's are numbers."""
         low, cells = float(constants[0]), CELLS_A_CONSTANT * len(constants)
         width = float(constants[-1]) - low
@@ -191,14 +191,14 @@ class _ByWidth:
             return None
         return cls(constants, nan, low, cells / width)
 
-    def locate(self, values: Plain, ids: Ids) -> None:
+    def locate(self, values: Values, ids: Ids) -> None:
         kernels.by_grid(values, *self._arguments, ids)
 
 
 class _ByBits:
     """Floats by cells of equal numbers of doubles."""
 
-    def __init__(self, constants: Plain, nan: int, orders: list[int]) -> None:
+    def __init__(self, constants: Values, nan: int, orders: list[int]) -> None:
         first, span = orders[0], orders[-1] - orders[0]
         shift = max(0, span.bit_length() - (CELLS_A_CONSTANT * len(constants)).bit_length())
         places = np.array([(order - first) >> shift for order in orders], np.int64)
@@ -209,12 +209,12 @@ class _ByBits:
         self.effort, self._arguments = _scanned(starts), (constants, first, last, shift, starts, nan)
 
     @classmethod
-    def over(cls, constants: Plain, nan: int) -> _ByBits | None:
+    def over(cls, constants: Values, nan: int) -> _ByBits | None:
         """Cells between the least and the greatest constant, if their distance is well within 64 bits."""
         orders = [kernels.order(constant) for constant in constants]
         return cls(constants, nan, orders) if orders[-1] - orders[0] < 2**62 else None
 
-    def locate(self, values: Plain, ids: Ids) -> None:
+    def locate(self, values: Values, ids: Ids) -> None:
         kernels.by_bits(values, *self._arguments, ids)
 
 

@@ -11,7 +11,7 @@ Value = TypeVar("Value")
 
 
 class once(cached_property[Value]):
-    """For values that keep state: with two of them each thread would teach its own.
+    """For values that keep state: two threads must not learn with one of them each.
 
     Python's own cached_property computes twice since 3.12 if two threads meet. Once there is a value, it is found in the
     object itself, and nothing here is called any more.

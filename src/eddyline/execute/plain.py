@@ -18,7 +18,7 @@ from eddyline.model.predicate import And, Condition, Predicate
 from eddyline.model.regions import Cut
 
 
-class Plain:
+class PlainPredicates:
     """Evaluates predicates over one batch."""
 
     def __init__(self, evaluation: Evaluation, rows: int) -> None:
@@ -53,6 +53,7 @@ def inside(values: pa.Array, condition: Condition) -> Mask:
     """Which values lie in the regions of a condition.
 
     >>> from eddyline.model.expression import Column
+    >>> from eddyline.model.regions import Regions
     >>> low = Condition(Column("a", t.INT), Regions.below(3, closed=False) | Regions.points([7], null=True))
     >>> inside(pa.array([2, 3, 7, None], pa.int32()), low).tolist()
     [True, False, True, True]

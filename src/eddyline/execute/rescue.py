@@ -1,4 +1,4 @@
-"""Matching that goes on where executors fail: a mistake of ours in one query must not stop all the others.
+"""Matching that goes on where executors fail: a bug that one query brings out must not stop all the others.
 
     segment fails ──► which subjects cannot be computed, or located?
                         some: the queries that speak about them one by one, all others as a segment of their own
@@ -17,13 +17,13 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from eddyline.errors import EddylineError, QueryError
+from eddyline.errors import PASSED_ON, QueryError
 from eddyline.execute.locate import locator
 from eddyline.execute.ordinals import Checked
 from eddyline.execute.parts import PairPart
 from eddyline.execute.patterns import Patterns
 from eddyline.execute.places import placer
-from eddyline.execute.plain import Plain
+from eddyline.execute.plain import PlainPredicates
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.sliced import Counts
 from eddyline.functions.evaluate import Evaluation
@@ -37,7 +37,6 @@ from eddyline.model.predicate import conditions_of
 from eddyline.model.query import NormalQuery
 
 log = logging.getLogger("eddyline.match")
-PASSED_ON: Final = (EddylineError, MemoryError)  # the user's mistakes, and what no other way could mend
 SHOWN: Final = 5  # ids in a message
 Failed = dict[int, Exception]  # queries that could not be evaluated, by number
 
@@ -124,7 +123,7 @@ class Rescue:
             self._suspects = queries
         self._reported: set[int] = set()
         log.error(
-            "matching failed, which is a mistake of Eddyline; from now on %s evaluated one by one: %s",
+            "matching failed, which is a bug in Eddyline; from now on %s evaluated one by one: %s",
             _named(self._suspects, members),
             _words(error),
             exc_info=error,
@@ -148,7 +147,7 @@ class Rescue:
         failed.update(self._lost)
         if self._sound is not None:
             parts += match(self._sound, evaluation, rows, self._members, failed, threads=threads)
-        plain = Plain(evaluation, rows)
+        plain = PlainPredicates(evaluation, rows)
         found_rows, found_numbers = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for number, query in self._suspects.items():
             try:

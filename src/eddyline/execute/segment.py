@@ -48,7 +48,9 @@ class SegmentExecutor:
         self._before, self._choice_before = _most_seen(replaced), _most_used(replaced)
         self.places: dict[str, str] = {}
         self._rearranged = 0  # orders of the past when the choice was last told
-        self.rescues: list[Any] = []  # what has taken its place since it failed, see `rescue.py`
+        # What has taken its place since it failed, see `rescue.py`: none or one. A list, so that the executors that are made
+        # for this segment batch by batch (`directed.py`) share what was found out.
+        self.rescues: list[Any] = []
 
     @once
     def sliced(self) -> Sliced:

@@ -193,9 +193,8 @@ def _difference(left: Expression, right: Expression) -> Expression | None:
         return None
     kind = left.type if left.type in _TIMES else right.type
     if kinds == set(_TIMES):
-        kind = (
-            t.TIMESTAMP_NTZ
-        )  # unlike in comparisons: a wall clock that is put forward has no instant of its own
+        # Unlike in comparisons: the hour that a wall clock skips has no instant of its own.
+        kind = t.TIMESTAMP_NTZ
     return Call("subtract_times", (cast(left, kind), cast(right, kind)), t.DAY_TIME)
 
 

@@ -159,7 +159,7 @@ def _repeated(accesses: Sequence[Access]) -> list[int]:
 def _columns(
     subjects: tuple[Expression, ...], checks: dict[Expression, Cutting], accesses: list[Access]
 ) -> tuple[list[Column], Ordinals]:
-    """Both ends of every check, one row an end, worked out a subject at a time."""
+    """Both ends of every check, one row per end, worked out a subject at a time."""
     columns: list[Column] = []
     rows = np.empty((2 * len(subjects), len(accesses)), np.int64)
     for place, subject in enumerate(subjects):

@@ -44,7 +44,7 @@ Int64 = npt.NDArray[np.int64]
 
 
 class GramTable(NamedTuple):
-    """Patterns found by a gram of `width` bytes; one entry a pattern, or several.
+    """Patterns found by a gram of `width` bytes; one entry per pattern, or several.
 
     key of a gram: (gram * MULTIPLIER) >> shift in 64 bits. Bit `key` of `bits` is set if an entry has that key; the
     entries of bucket b = key >> bucket_shift are those from starts[b] to starts[b + 1]. Of entry e the gram stands

@@ -70,7 +70,7 @@ def _is_last_line_end(points, at, count):
 def _attempt(points, numbers, count, at, program, members, guards, afters, registers, stack, height, budget):
     """Try to match from one place on; returns an outcome and the steps that are left.
 
-    stack: three numbers an entry, from `height` on. registers: -1 where nothing is stored yet.
+    stack: three numbers per entry, from `height` on. registers: -1 where nothing is stored yet.
     """
     counter = 0
     while True:

@@ -88,7 +88,7 @@ def find_stream(streams: Mapping[str, Stream], name: str | None) -> Stream:
         for stream in streams.values():
             if stream.name.lower() == name.lower():
                 return stream
-    problem = "it is not said which stream is meant" if name is None else f'stream "{name}" is not known'
+    problem = "no stream is named" if name is None else f'stream "{name}" is not known'
     raise SchemaError(problem, hint=f"name one of {', '.join(streams)}" if streams else "declare it")
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 from typing import Final
 
-from eddyline.errors import EddylineError, IdError, QueryError, UnknownQueryError
-from eddyline.model.query import Query
+from eddyline.errors import IdError, UnknownQueryError
 
 LONGEST_NAME: Final = 500  # characters of an id, a tag, an owner or a destination
 NAME_RULE: Final = f"it is 1 to {LONGEST_NAME} printable characters without blanks at the ends"
@@ -33,23 +32,16 @@ def is_name(text: object) -> bool:
 def check_id(id: object) -> None:
     """Refuse an id that no query may have, the same everywhere: in a set, an engine and a registry."""
     if not is_name(id):
-        raise IdError(f"the id {shown(id)} is not accepted", hint=NAME_RULE)
+        raise IdError(f"the id {short_repr(id)} is not accepted", hint=NAME_RULE)
 
 
-def check_query(id: object, sql: object) -> None:
-    """Refuse what is no query at all, before anybody looks into the text."""
-    check_id(id)
-    if not isinstance(sql, str):
-        raise QueryError(f"its text is {shown(sql)}, which is no text", query=str(id))
-
-
-def shown(text: object) -> str:
+def short_repr(value: object) -> str:
     """Something as a message shows it, however long it is.
 
-    >>> shown(5), shown("a" * 70)
+    >>> short_repr(5), short_repr("a" * 70)
     ('5', "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'...")
     """
-    return repr(text) if not isinstance(text, str) or len(text) <= 60 else repr(text[:60]) + "..."
+    return repr(value) if not isinstance(value, str) or len(value) <= 60 else repr(value[:60]) + "..."
 
 
 def is_unicode(text: str) -> bool:
@@ -61,21 +53,10 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def as_queries(given: Mapping[str, str] | Iterable[Query]) -> list[Query]:
-    """What a caller gives as queries: texts by id, or queries."""
-    if isinstance(given, Mapping):
-        return [Query(id, sql) for id, sql in given.items()]
-    queries = list(given)
-    for query in queries:
-        if not isinstance(query, Query):
-            raise EddylineError(f"{shown(query)} is no query", hint="give {id: sql, ...}, or Query(id, sql)")
-    return queries
-
-
 def unknown_query(id: object, known: Iterable[str]) -> UnknownQueryError:
     """The error for an id that no query has, with the nearest one that some query has."""
     near = get_close_matches(id, islice(known, _GUESSED_AMONG), n=1) if isinstance(id, str) else []
-    named = f'"{id}"' if is_name(id) else shown(id)
+    named = f'"{id}"' if is_name(id) else short_repr(id)
     return UnknownQueryError(
         f"there is no query {named}", hint=f'did you mean "{near[0]}"?' if near else None
     )

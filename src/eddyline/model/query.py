@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from eddyline.errors import EddylineError, QueryError
 from eddyline.model.expression import Expression
+from eddyline.model.names import check_id, short_repr
 from eddyline.model.predicate import Predicate
 
 
@@ -59,3 +62,23 @@ class NormalQuery:
     predicate: Predicate
     outputs: tuple[Output, ...]
     time_zone: str = "UTC"
+
+
+def as_queries(given: Mapping[str, str] | Iterable[Query]) -> list[Query]:
+    """What a caller gives as queries: texts by id, or queries."""
+    if isinstance(given, Mapping):
+        return [Query(id, sql) for id, sql in given.items()]
+    queries = list(given)
+    for query in queries:
+        if not isinstance(query, Query):
+            raise EddylineError(
+                f"{short_repr(query)} is no query", hint="give {id: sql, ...}, or Query(id, sql)"
+            )
+    return queries
+
+
+def check_query(id: object, sql: object) -> None:
+    """Refuse what is no query at all, before anybody looks into the text."""
+    check_id(id)
+    if not isinstance(sql, str):
+        raise QueryError(f"its text must be a string, not {short_repr(sql)}", query=str(id))

@@ -29,7 +29,7 @@ class Reject(NamedTuple):
         return f"{self.place}: {self.reason}" + (f": {shown}" if shown else "")
 
     def as_json(self) -> dict[str, object]:
-        """For machines; text that is no UTF-8 stands under `bytes`, in base 64, so that nothing of it is lost."""
+        """For machines; text that is not valid UTF-8 stands under `bytes`, in base 64, so that nothing of it is lost."""
         record: dict[str, object] = {
             "file": self.file,
             "line": self.line,

@@ -78,9 +78,8 @@ class Sequence:
         chosen = [ascs[subject] for subject in self.subjects]
         if not covered(chosen):
             return None
-        used = list(
-            accumulate((asc.qub for asc in chosen), np.bitwise_or)
-        )  # one pass: there may be thousands
+        # In one pass: there may be thousands of subjects.
+        used = list(accumulate((asc.qub for asc in chosen), np.bitwise_or))
         return 1 + next(place for place, queries in enumerate(used) if (queries == used[-1]).all())
 
 

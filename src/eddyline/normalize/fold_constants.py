@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from eddyline.functions.evaluate.odd_text import is_utf8
 from eddyline.functions.fold import fold
 from eddyline.functions.operations import OPERATIONS
 from eddyline.model.expression import Call, Expression, Literal
+from eddyline.model.names import is_unicode
 from eddyline.model.types import BOOLEAN
 from eddyline.normalize.rewrite import rewrite
 
@@ -44,9 +44,9 @@ def _fold(call: Call, time_zone: str) -> Expression:
 
 
 def _known(call: Call, time_zone: str) -> Expression:
-    """The value of a call; bytes that are no UTF-8 stay a call, for text among the constants is compared as Python does."""
+    """The value of a call; bytes that are not valid UTF-8 stay a call, since constants are ordered as Python orders text."""
     value = fold(call, time_zone)
-    return value if not isinstance(value.value, str) or is_utf8(value.value) else call
+    return value if not isinstance(value.value, str) or is_unicode(value.value) else call
 
 
 def _and(call: Call) -> Expression:

@@ -28,10 +28,11 @@ def _compare(call: Call) -> Expression:
     if pattern.value and not pattern.value.strip("%") and escape.value != "%":
         return Call("ge", (text, Literal("", STRING)), BOOLEAN)
     plain = unescaped(pattern.value, escape.value)
-    # LIKE takes malformed bytes for that character, a comparison does not
-    return (
-        call if plain is None or MALFORMED in plain else Call("eq", (text, Literal(plain, STRING)), BOOLEAN)
-    )
+    if (
+        plain is None or MALFORMED in plain
+    ):  # LIKE takes malformed bytes for that character, a comparison does not
+        return call
+    return Call("eq", (text, Literal(plain, STRING)), BOOLEAN)
 
 
 def unescaped(pattern: str, escape: str) -> str | None:

@@ -23,9 +23,10 @@ from eddyline.model.book import Book
 from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.expression import Call, Expression
 from eddyline.model.matches import Matches, Part
-from eddyline.model.names import as_queries, check_query, unknown_query
-from eddyline.model.query import NormalQuery, Query, StandingQuery
+from eddyline.model.names import unknown_query
+from eddyline.model.query import NormalQuery, Query, StandingQuery, as_queries, check_query
 from eddyline.queryset import shared, store
+from eddyline.queryset.compilation import Compilation
 from eddyline.queryset.cost import Cost, Costs
 from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.garbage import uncollected
@@ -33,7 +34,6 @@ from eddyline.queryset.members import BookMembers
 from eddyline.queryset.merging import Merging
 from eddyline.queryset.one_row import why_of
 from eddyline.queryset.opened import opened
-from eddyline.queryset.parts import Parts
 from eddyline.queryset.pricing import Pricing
 from eddyline.queryset.reader import Reader
 from eddyline.sql.resolver import Resolver
@@ -62,7 +62,7 @@ class QuerySet:
         self,
         compiler: Compiler,
         book: Book,
-        parts: Parts,
+        compilation: Compilation,
         problems: Sequence[QueryError] = (),
         version: int = 1,
         settings: IndexSettings = DEFAULT_INDEX,
@@ -70,7 +70,7 @@ class QuerySet:
     ) -> None:
         self._compiler = compiler
         self._book = book
-        self._parts = parts
+        self._compilation = compilation
         self.problems = list(problems)
         self.version = version
         self.settings = settings
@@ -94,7 +94,7 @@ class QuerySet:
         `resolver` gives the types of functions that are not in our table, for a runtime that evaluates them.
         """
         compiler = Compiler(streams, time_zone=time_zone, resolver=resolver)
-        empty = QuerySet(compiler, Book(), Parts(), version=0, settings=settings)
+        empty = QuerySet(compiler, Book(), Compilation(), version=0, settings=settings)
         with uncollected():
             return empty.add(queries, on_error=on_error)
 
@@ -136,7 +136,7 @@ class QuerySet:
     @property
     def uncompiled(self) -> list[tuple[int, NormalQuery]]:
         """The queries that were added and wait to be compiled, with their numbers."""
-        return list(self._parts.pending)
+        return list(self._compilation.pending)
 
     @property
     def numbers(self) -> npt.NDArray[np.int64]:
@@ -172,21 +172,21 @@ class QuerySet:
                 accepted.append(query)
                 fresh.add(query.id)
         book, numbers = self._book.add(accepted)
-        parts = self._parts.with_members(list(zip(numbers, normal, strict=True)))
-        return self._next(book, parts, problems)
+        compilation = self._compilation.with_members(list(zip(numbers, normal, strict=True)))
+        return self._next(book, compilation, problems)
 
     def remove(self, ids: Iterable[str]) -> QuerySet:
         """A version without some queries."""
         book = self._book.remove([self.number(id) for id in ids])
-        return self._next(book, self._parts.copied())
+        return self._next(book, self._compilation.copied())
 
-    def _next(self, book: Book, parts: Parts, problems: Sequence[QueryError] = ()) -> QuerySet:
+    def _next(self, book: Book, compilation: Compilation, problems: Sequence[QueryError] = ()) -> QuerySet:
         version = self.version + 1
-        return QuerySet(self._compiler, book, parts, problems, version, self.settings, self._pages)
+        return QuerySet(self._compiler, book, compilation, problems, version, self.settings, self._pages)
 
     def served_by(self, executors: Iterable[SegmentExecutor]) -> QuerySet:
         """The same set, its segments evaluated by others."""
-        served = self._next(self._book, self._parts.served_by(list(executors)))
+        served = self._next(self._book, self._compilation.served_by(list(executors)))
         served.version = self.version
         return served
 
@@ -302,7 +302,7 @@ class QuerySet:
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
-        return tuple([found for e in self._parts.segments if (found := e.order_report()) is not None])
+        return tuple([found for e in self._compilation.segments if (found := e.order_report()) is not None])
 
     def pricing(self) -> Pricing:
         """Prices the set's queries and others; for several questions about costs, which then share the work."""
@@ -368,7 +368,7 @@ class QuerySet:
         loaded = QuerySet(
             Compiler(saved.streams, time_zone=saved.time_zone, resolver=resolver),
             saved.book,
-            Parts(saved.segments),
+            Compilation(saved.segments),
             version=saved.version,
             settings=settings or saved.settings,
             pages=saved.pages,
@@ -394,7 +394,7 @@ class QuerySet:
 
     def _compiled(self) -> tuple[SegmentExecutor, ...]:
         """All segments, those of queries added since the last call compiled now."""
-        return self._parts.compiled(self._merging, self._leave_out)
+        return self._compilation.compiled(self._merging, self._leave_out)
 
     @property
     def _merging(self) -> Merging:

@@ -33,7 +33,7 @@ from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
 from eddyline.model.texts import Texts
 from eddyline.queryset.streams import pack_stream, unpack_stream
-from eddyline.storage.durable import flush_folder, make_folder, write_new, write_whole
+from eddyline.storage.durable import flush, make_folder, write_new, write_whole
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -77,7 +77,7 @@ def save(root: Path, name: str, version: Shared) -> tuple[Page, ...]:
         make_folder(part)
     names = save_segments(root, version.segments)
     pages = _save_pages(root / "pages", version.book, version.pages)
-    flush_folder(root / "pages")
+    flush(root / "pages")
     removed = np.array(sorted(version.book.removed), np.int32)
     manifest = {
         "shared": FORMAT,
@@ -111,7 +111,7 @@ def save_segments(root: Path, executors: Iterable[SegmentExecutor]) -> list[str]
             fresh = True
         names.append(name)
     if fresh:
-        flush_folder(folder)
+        flush(folder)
     return names
 
 

@@ -1,6 +1,6 @@
 """Text and bytes: parts, search, trimming, patterns. Strings are counted in code points.
 
-A string may have bytes that are no UTF-8, as lone surrogates. Spark takes such a string for the bytes that it has: it
+A string may have bytes that are not valid UTF-8, as lone surrogates. Spark takes such a string for the bytes that it has: it
 compares and searches these, and the first byte of a character says how many belong to it. Patterns and letter case see
 text in which something else stands for what is malformed.
 """
@@ -34,7 +34,7 @@ def endswith(text: Text, part: Text) -> bool:
 
 
 def octets(text: str | bytes) -> bytes:
-    """The bytes of a string, those that are no UTF-8 included, or what are bytes already."""
+    """The bytes of a string, those that are not valid UTF-8 included, or what are bytes already."""
     return text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
 
 

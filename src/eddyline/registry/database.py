@@ -20,8 +20,8 @@ from eddyline.registry.migrations import FORMAT, READABLE, format_of, identity_o
 
 LOCK: Final = 0x6564_6479_6C69_6E65  # "eddyline": PostgreSQL's advisory lock that writers take
 ASLEEP: Final = 0.01  # seconds between attempts where SQLite does not wait by itself
-NOTICE: Final = 3.0  # seconds of waiting for others after which that is told
-AS_IT_LIES: Final = (
+NOTICE: Final = 3.0  # seconds of waiting for others after which there is a warning
+IMMUTABLE: Final = (
     "ro&immutable=1"  # SQLite's mode for a file beside which it can write nothing, not even locks
 )
 
@@ -96,7 +96,7 @@ class Database:
                 except DBAPIError as error:
                     if meaning(error.orig) not in (READ_ONLY, CLOSED) or not self._file.exists():
                         raise
-                    connection = stack.enter_context(self._as_it_lies(self._file))
+                    connection = stack.enter_context(self._reading_immutable(self._file))
             yield connection
 
     @contextmanager
@@ -110,7 +110,7 @@ class Database:
             connection.commit()
 
     def _begin(self, connection: Connection, statements: list[str]) -> None:
-        """Run the first statements of a transaction, which may have to wait for others; a long wait is told."""
+        """Run the first statements of a transaction, which may have to wait for others; a long wait is logged."""
         waiting = "PRAGMA busy_timeout = {}" if self._file is not None else "SET LOCAL lock_timeout = {}"
 
         def attempt(seconds: float) -> None:
@@ -126,10 +126,10 @@ class Database:
             if meaning(error.orig) is not LOCKED:
                 raise
             connection.rollback()
-            self._tell_of_waiting()
+            self._warn_of_waiting()
             attempt(self._timeout - NOTICE)
 
-    def _tell_of_waiting(self) -> None:
+    def _warn_of_waiting(self) -> None:
         log.warning(
             'the registry "%s" is locked by another process; waiting for it up to %.0f s',
             self.where,
@@ -137,7 +137,7 @@ class Database:
         )
 
     @contextmanager
-    def _as_it_lies(self, file: Path) -> Iterator[Connection]:
+    def _reading_immutable(self, file: Path) -> Iterator[Connection]:
         """A look at a file where neither it nor its folder may be written, so that SQLite cannot lock it.
 
         Others may have that right. So what would be read wrongly is refused: a file with changes that still stand in its
@@ -149,7 +149,7 @@ class Database:
                 f'the registry "{self.where}" was not closed, and cannot be read without the right to write it',
                 hint=f"its last changes stand in {file.name}-wal: let somebody open it who may write it",
             )
-        with self._sqlite(AS_IT_LIES).connect() as connection:
+        with self._sqlite(IMMUTABLE).connect() as connection:
             yield connection
         if _changed_at(file) != before:
             raise RegistryError(
@@ -215,7 +215,7 @@ class Database:
 
         SQLite does not wait by itself for the lock that this takes; where others keep it, they have asked for the same.
         """
-        begin, is_told = time.monotonic(), False
+        begin, has_warned = time.monotonic(), False
         with told(self.where), self._engine.connect() as connection:
             while True:
                 try:
@@ -228,9 +228,9 @@ class Database:
                     waited = time.monotonic() - begin
                     if meaning(error.orig) is not LOCKED or waited > self._timeout:
                         raise
-                    if waited > NOTICE and not is_told:
-                        self._tell_of_waiting()
-                        is_told = True
+                    if waited > NOTICE and not has_warned:
+                        self._warn_of_waiting()
+                        has_warned = True
                     time.sleep(ASLEEP)
 
 

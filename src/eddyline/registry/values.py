@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 
 from eddyline.errors import NameRefusedError, QueryError, RegistryError
 from eddyline.model.catalog import Stream
-from eddyline.model.names import NAME_RULE, check_query, is_name, shown
-from eddyline.model.query import Query
+from eddyline.model.names import NAME_RULE, is_name, is_unicode, short_repr
+from eddyline.model.query import Query, check_query
 from eddyline.model.verdict import State, Verdict
 
 LONGEST_REASON: Final = 10_000  # characters
@@ -275,15 +275,12 @@ def fitting_reason(reason: str) -> str:
 
 def storable(what: str, text: str) -> str:
     """A text that every database takes: no NUL, and nothing that is no Unicode character."""
-    try:
-        if "\0" not in text and (text.isascii() or text.encode()):
-            return text
-    except UnicodeEncodeError:
-        pass
-    raise NameRefusedError(
-        f"{what} has a character that cannot be stored", hint="NUL bytes and halves of characters"
-    )
+    if "\0" in text or not is_unicode(text):
+        raise NameRefusedError(
+            f"{what} has a character that cannot be stored", hint="NUL bytes and halves of characters"
+        )
+    return text
 
 
 def _refuse(what: str, text: object, hint: str = NAME_RULE) -> None:
-    raise NameRefusedError(f"{what} {shown(text)} is not accepted", hint=hint)
+    raise NameRefusedError(f"{what} {short_repr(text)} is not accepted", hint=hint)

@@ -24,12 +24,12 @@ def write_whole(path: Path, content: bytes | Iterable[bytes]) -> None:
         draft.unlink(missing_ok=True)  # on a full disk every byte counts
         raise
     draft.replace(path)
-    flush_folder(path.parent)
+    flush(path.parent)
 
 
-def flush_folder(folder: Path) -> None:
-    """Have the names of a folder on disk too."""
-    handle = os.open(folder, os.O_RDONLY)
+def flush(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -41,4 +41,4 @@ def make_folder(folder: Path) -> None:
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
-        flush_folder(folder.parent)
+        flush(folder.parent)

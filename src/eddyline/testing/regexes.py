@@ -9,41 +9,10 @@ from eddyline.functions.java_regex import check
 
 ALPHABET: Final = "aabbA_1 é\n\r\x85\u2028\x0b"
 _ATOMS: Final = (
-    *(
-        "a",
-        "a",
-        "b",
-        "ab",
-        "é",
-        "_",
-        ".",
-        ".*",
-        ".+?",
-        "[ab]",
-        "[^a]",
-        "[a-z]",
-        "[a&&[^b]]",
-        "[^\\w\\s]",
-        "(?i)a",
-    ),
-    *(
-        "\\d",
-        "\\D",
-        "\\s",
-        "\\S",
-        "\\w",
-        "\\W",
-        "\\h",
-        "\\v",
-        "\\R",
-        "\\r",
-        "\\n",
-        "(?s).",
-        "\\p{L}",
-        "\\P{Lu}",
-    ),
-    *("^", "$", "$", "\\A", "\\Z", "\\z", "(?m)^", "(?m)$", "(?=a)", "(?!a)", "\\Qa\\E", "\\x61"),
-)
+    "a", "a", "b", "ab", "é", "_", ".", ".*", ".+?", "[ab]", "[^a]", "[a-z]", "[a&&[^b]]", "[^\\w\\s]", "(?i)a",
+    "\\d", "\\D", "\\s", "\\S", "\\w", "\\W", "\\h", "\\v", "\\R", "\\r", "\\n", "(?s).", "\\p{L}", "\\P{Lu}",
+    "^", "$", "$", "\\A", "\\Z", "\\z", "(?m)^", "(?m)$", "(?=a)", "(?!a)", "\\Qa\\E", "\\x61",
+)  # fmt: skip
 # What differs between versions of Java beside letters that are not ASCII, or beside characters beyond U+FFFF.
 _DELICATE: Final = ("\\b", "\\b", "(?<=a)", "(?<!b)", "(?<!ab)", "(?<=a|\\n)", "(?!a+b)", "(?=ab)")
 _REFERENCE: Final = "\\1"

@@ -48,13 +48,13 @@ def test_a_bug_becomes_a_message_and_the_rest_is_checked(
 ) -> None:
     path = tmp_path / "rules.sql"
     path.write_text("-- name: a\nSELECT * FROM q WHERE x = 1\n-- name: b\nSELECT * FROM q WHERE y = 1")
-    real = check.Compiler.compile
+    real = check.Compiler._compile
 
     def sometimes(self: check.Compiler, query: check.Query) -> object:
         assert query.id != "a", "this cannot be"
         return real(self, query)
 
-    monkeypatch.setattr(check.Compiler, "compile", sometimes)
+    monkeypatch.setattr(check.Compiler, "_compile", sometimes)
     result = RUN.invoke(app, ["query", "check", str(path), "--schema", "x INT"])
     assert result.exit_code == 3
     assert "internal error: AssertionError: this cannot be" in result.stdout

@@ -263,9 +263,9 @@ def test_ids_and_texts_that_are_something_else(engine: Engine) -> None:
     with pytest.raises(EddylineError, match='query "a" has no text'):
         engine.replace("a")
     for bad in (None, 5, b"SELECT * FROM quotes"):
-        with pytest.raises(QueryError, match=r'query "a": its text is .* which is no text'):
+        with pytest.raises(QueryError, match=r'query "a": its text must be a string, not '):
             engine.add({"a": bad})  # type: ignore[dict-item]
-        with pytest.raises(QueryError, match=r'query "a": its text is .* which is no text'):
+        with pytest.raises(QueryError, match=r'query "a": its text must be a string, not '):
             QuerySet.build({"a": bad}, streams=[QUOTES])  # type: ignore[dict-item]
     with pytest.raises(QueryError, match="the text has a lone surrogate"):
         engine.add("a", "SELECT * FROM quotes WHERE symbol = '\ud800'")

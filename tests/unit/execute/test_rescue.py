@@ -193,7 +193,7 @@ def test_every_stage_may_fail(stage: Stage, name: str, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_subject_that_cannot_be_computed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its queries count as failed, and are told of once; all others match as ever."""
+    """Its queries count as failed, and are reported once; all others match as ever."""
     error = AssertionError("no upper case today")
     monkeypatch.setitem(evaluation_.KERNELS, VICTIM, failing(error))
     queries = QuerySet.build(texts(name), streams=[STREAM], settings=SETTINGS[name])

@@ -274,9 +274,9 @@ def test_file_and_folder_read_only(filled: Path, tmp_path: Path) -> None:
     assert state(theirs) == state(older) == (1, 100) and state(killed) == (2, 101)
 
 
-def test_a_file_that_others_change_while_it_is_read_as_it_lies(filled: Path) -> None:
+def test_a_file_that_others_change_while_it_is_read_without_a_lock(filled: Path) -> None:
     with Registry.open(filled) as registry:
-        look = registry._database._as_it_lies(filled)
+        look = registry._database._reading_immutable(filled)
         look.__enter__()
         registry.change(puts(1))
         with pytest.raises(RegistryError, match="changed while it was read"):

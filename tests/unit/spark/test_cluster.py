@@ -1,4 +1,4 @@
-"""Executors that do not come are told of, with what Spark says; the driver's address is that in the master's network."""
+"""A warning says that no executor comes, with what Spark says; the driver's address is that in the master's network."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from eddyline.errors import EddylineError
+from eddyline.errors import PASSED_ON, EddylineError
 from eddyline.functions.evaluate import arithmetic, cast, compare, logic, nested, text, times
 from eddyline.functions.evaluate.arrays import Mask, Outcome, array_of, nulls, stretch, values_of
 from eddyline.functions.evaluate.failures import Failures, count, failed_rows
@@ -84,7 +84,7 @@ class Evaluation:
         for expression in counts:
             try:
                 failed = self.failed(expression)
-            except (EddylineError, MemoryError):
+            except PASSED_ON:
                 raise
             except Exception:
                 continue

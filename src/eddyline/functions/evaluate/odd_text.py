@@ -1,4 +1,4 @@
-"""Text whose bytes are no UTF-8, as casts of binaries and foreign files bring it: kept as it is, and read as Spark reads it.
+"""Text that is not valid UTF-8, as casts of binaries and foreign files bring it: kept as it is, read as Spark reads it.
 
 bytes          compared, joined and searched for as they are
 characters     counted by their first bytes, whatever follows: E2 82 61 is one that wants three bytes
@@ -17,13 +17,14 @@ import pyarrow as pa
 from eddyline.functions.evaluate.arrays import Outcome, values_of, with_parts
 from eddyline.functions.evaluate.each_value import each_value
 from eddyline.model import types as t
+from eddyline.model.names import is_unicode
 
-# Spark's table of the bytes that a character has by its first one: 80 to C1 and F5 to FF can be none, and are one by themselves.
+# Spark's table of how many bytes a character has, by its first one; 80 to C1 and F5 to FF, which begin none, count as one.
 _CHARACTER: Final = re.compile(
     rb"[\xc2-\xdf].?|[\xe0-\xef].{0,2}|[\xf0-\xf4].{0,3}|.",
     re.DOTALL,
 )
-MALFORMED: Final = "\ufffd"  # what Java and Spark put in place of bytes that are no UTF-8
+MALFORMED: Final = "\ufffd"  # what Java and Spark put in place of bytes that are not valid UTF-8
 _HALF_A_PAIR: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 
@@ -102,7 +103,7 @@ def each_text(
 
 
 class OddText(str):
-    """A text that is no UTF-8, its odd bytes as lone surrogates; it is compared by its bytes."""
+    """A text that is not valid UTF-8, its odd bytes as lone surrogates; it is compared by its bytes."""
 
     __slots__ = ()
 
@@ -123,18 +124,9 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def is_utf8(text: str) -> bool:
-    """Whether a text has no odd bytes.
-
-    >>> is_utf8("ä"), is_utf8("\\udcff")
-    (True, False)
-    """
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
 def ordered_values(array: pa.Array, kind: t.DataType) -> list[Any]:
     """Python values as `values_of` gives them, which order as Spark orders them."""
     values = values_of(array, kind)
     if kind != t.STRING or is_text(array):
         return values
-    return [value if value is None or is_utf8(value) else OddText(value) for value in values]
+    return [value if value is None or is_unicode(value) else OddText(value) for value in values]

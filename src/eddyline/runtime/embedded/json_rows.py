@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, blocks converted as a whole where that works, line by line where it does not."""
+"""JSON lines: one object per line, blocks converted as a whole where that works, line by line where it does not."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_json_lines(reading: Reading) -> Iterator[Chunk]:
                 continue
             if not row and block.line == 1 and block.data.lstrip()[:1] == b"[":
                 raise FileError(
-                    f'"{reading.place.name}" is a JSON array, and JSON lines are wanted: one object a line',
+                    f'"{reading.place.name}" is a JSON array, and JSON lines are wanted: one object per line',
                     hint="jq -c '.[]' makes lines of an array",
                 )
             batch = read_whole(reading, block.data)

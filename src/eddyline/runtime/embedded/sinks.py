@@ -69,7 +69,7 @@ class Target:
 
 
 class JsonLines:
-    """One object a line."""
+    """One object per line."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -91,7 +91,7 @@ class JsonLines:
 
 
 class Csv:
-    """A header, then one line a row."""
+    """A header, then one line per row."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, delimiter: str) -> None:
         self._file = file

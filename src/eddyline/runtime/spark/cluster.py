@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PATIENCE: Final = 8.0  # seconds without an executor before that is told
+PATIENCE: Final = 8.0  # seconds without an executor before there is a warning
 LOOK: Final = 0.5  # seconds between two looks at what Spark says
 MOST_READ: Final = 64 * 1024  # bytes of the newest lines
 
@@ -31,7 +31,7 @@ MOST_READ: Final = 64 * 1024  # bytes of the newest lines
 EVENTS: Final = Path(tempfile.gettempdir()) / f"eddyline-executors-{os.getpid()}-{secrets.token_hex(8)}.log"
 
 SETTINGS: Final = {
-    "spark.starvation.timeout": "5s",  # when Spark says that no one takes its tasks: before we tell, not after
+    "spark.starvation.timeout": "5s",  # when Spark says that nobody takes its tasks: before our warning, which quotes it
 }
 
 # What Spark says, the most telling first: why executors or the whole application ended, any warning, how far it is.

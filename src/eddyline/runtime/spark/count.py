@@ -1,6 +1,6 @@
 """`count(qs)`: how many rows of a DataFrame match each query, for `df.transform`.
 
-Workers count; of a whole partition only one row a query comes back, so the cost does not follow the matches.
+Workers count; of a whole partition only one row per query comes back, so the cost does not follow the matches.
 """
 
 from __future__ import annotations

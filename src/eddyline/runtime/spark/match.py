@@ -53,7 +53,7 @@ def match(
     """What `df.transform` takes to give the rows that match, with one more column that says which queries.
 
     The column is `query_ids`, an array of texts; with `ids="number"` it is `query_numbers`, an array of integers, which
-    is quicker. With `explode` there is one row a match, and a column `query_id` or `query_number`. Rows without a match
+    is quicker. With `explode` there is one row per match, and a column `query_id` or `query_number`. Rows without a match
     are left out unless `keep_unmatched`.
 
     `folder` is where the compiled set is put for the workers: a path that all machines share, or a URL that fsspec

@@ -89,7 +89,7 @@ class Matching:
         return sending.frame(self.rows, self.nulled).mapInArrow(carried_rows(work), PAIRS)
 
     def lines(self, lists: SelectLists) -> DataFrame:
-        """What queries select, one JSON object a line, whatever their SELECT lists: columns `list` and `value`."""
+        """What queries select, one JSON object per line, whatever their SELECT lists: columns `list` and `value`."""
         selection = self._selection(lists)
         work = partial(json_texts, selection)
         frame = selection.sending.frame(self.rows, self.nulled)

@@ -21,7 +21,7 @@ Counts = npt.NDArray[np.signedinteger[Any]]
 
 @dataclass(frozen=True)
 class Work:
-    """What a worker is asked for: the queries of a stream, over these columns, as `ids`, one row a match if exploded.
+    """What a worker is asked for: the queries of a stream, over these columns, as `ids`, one row per match if exploded.
 
     Behind the columns come the values of `externals`, which Spark has computed.
     """

@@ -1,4 +1,4 @@
-"""What runs in Spark's Python workers for a back-test: rows in, one tally a task out; tallies in, their sum out."""
+"""What runs in Spark's Python workers for a back-test: rows in, one tally per task out; tallies in, their sum out."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from eddyline.runtime.spark.feedback.source import BatchTold
 from eddyline.runtime.spark.pipeline.dead_letters import file_letter, refused_letter
 from eddyline.runtime.spark.pipeline.facts import Facts
 from eddyline.runtime.spark.pipeline.identity import with_complete_keys
-from eddyline.runtime.spark.pipeline.inputs import shown
+from eddyline.runtime.spark.pipeline.inputs import readable_path
 from eddyline.runtime.spark.pipeline.matching import matched
 from eddyline.runtime.spark.pipeline.quarantine import failures, quarantine
 from eddyline.runtime.spark.pipeline.results import DEAD, OWN
@@ -94,7 +94,7 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
                 settle(shop, source, pin)
             identified = with_complete_keys(results, source.identity.kind, summary.blocks)
             delivered = _deliver(shop, facts, identified, summary, batch)
-            _bury(shop, identified, summary, delivered, batch, pin)
+            _write_dead_letters(shop, identified, summary, delivered, batch, pin)
     finally:
         results.unpersist()
     with stages.stage("commit"):
@@ -104,7 +104,7 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
         problems = quarantine(shop, facts, source, culprits)
         late = shop.counting.add(name, batch_id, _counters(facts, summary, delivered))
         problems += [late] if late is not None else []
-        problems += [f"{shown(file.path)} is set aside: {file.reason}" for file in pin.set_aside[:10]]
+        problems += [f"{readable_path(file.path)} is set aside: {file.reason}" for file in pin.set_aside[:10]]
         report = _report(facts, summary, delivered, batch, stages, problems)
         report = replace(report, dropped_files=len(pin.set_aside))
         report = _with_orders(report, summary, pin.orders, shop.learning.of(name).taken())
@@ -179,7 +179,7 @@ def _patiently(
         raise last[-1] from None
 
 
-def _bury(
+def _write_dead_letters(
     shop: Workshop, results: DataFrame, summary: Summary, delivered: Delivered, batch: Batch, pin: Pin
 ) -> None:
     """Write the dead letters, if there are any."""

@@ -1,9 +1,9 @@
-"""Dead letters: files and rows that could not be read, results that found no way, each with the reason, each once.
+"""Dead letters: files and rows that could not be read, results that could not be delivered, each with the reason, once.
 
     dead/source=<source>/batch=<id>/part-*.json       {"reason", "text", "tuple_key", "query_id", "destination", ...}
 
-`text` is what the row said, or what the query selected; of a file there is `file`, its path. A batch's letters are put in their place by one rename, after
-its results were delivered, so that a replay writes the same letters or none.
+`text` is what the row said, or what the query selected; of a file there is `file`, its path. A batch's letters are put
+in their place by one rename, after its results were delivered, so that a replay writes the same letters or none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from eddyline.runtime.spark.pipeline.inputs import shown
+from eddyline.runtime.spark.pipeline.inputs import readable_path
 from eddyline.runtime.spark.pipeline.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.base import Refused, delivering
@@ -92,4 +92,4 @@ def refused_letter(one: Refused) -> Letter:
 
 def file_letter(file: SetAside) -> Letter:
     """A file that could not be read."""
-    return (file.reason, *[None] * 6, shown(file.path))
+    return (file.reason, *[None] * 6, readable_path(file.path))

@@ -1,4 +1,4 @@
-r"""What identifies a tuple in results: its declared key, its place in Kafka, its file and row, or what it says.
+"""What identifies a tuple in results: its declared key, its place in Kafka, its file and row, or what it says.
 
 key          {"id":17}
 kafka        topic/partition/offset

@@ -76,10 +76,10 @@ def plain(path: str) -> str:
     return escaped(unquote(path))
 
 
-def shown(path: str) -> str:
+def readable_path(path: str) -> str:
     """A path as Spark's log has it, as people write it.
 
-    >>> shown("file:///data/day%20%5B1%5D.json"), shown("s3a://lake/a%20b.json")
+    >>> readable_path("file:///data/day%20%5B1%5D.json"), readable_path("s3a://lake/a%20b.json")
     ('/data/day [1].json', 's3a://lake/a b.json')
     """
     return str(local_path(path) or unquote(path))

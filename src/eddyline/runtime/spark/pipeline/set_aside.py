@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from eddyline.errors import BrokenFileError
 from eddyline.runtime.spark.pipeline.broken_files import find_broken, is_of_a_reader, is_there
-from eddyline.runtime.spark.pipeline.inputs import FILES, files_of, shown
+from eddyline.runtime.spark.pipeline.inputs import FILES, files_of, readable_path
 from eddyline.runtime.spark.pipeline.sources import TYPED_FORMATS, Source
 from eddyline.runtime.spark.pipeline.stated_columns import misfits
 from eddyline.runtime.spark.pipeline.workshop import Workshop
@@ -75,13 +75,13 @@ def _without(shop: Workshop, source: Source, pin: Pin, reasons: Mapping[str, str
     files = [SetAside(path, reason) for path, reason in reasons.items()]
     if source.settings.strict:
         raise BrokenFileError(
-            f'source "{pin.source}" cannot read {shown(files[0].path)}: {files[0].reason}',
+            f'source "{pin.source}" cannot read {readable_path(files[0].path)}: {files[0].reason}',
             hint="write the file again, or move it out of the folder, and start the pipeline again; "
             "without `strict` such files are set aside",
         )
     pin = replace(pin, set_aside=(*pin.set_aside, *files))
     shop.log.update(pin)
     for file in files:
-        message = f"{shown(file.path)} is set aside: {file.reason}"
+        message = f"{readable_path(file.path)} is set aside: {file.reason}"
         event(log, message, level=logging.WARNING, source=pin.source, batch=pin.batch_id)
     return pin

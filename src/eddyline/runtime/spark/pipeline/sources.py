@@ -18,7 +18,7 @@ from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
 from eddyline.runtime.spark.failures import in_words
 from eddyline.runtime.spark.pipeline.identity import KAFKA, METADATA, PREFIX, Identity, Kind
-from eddyline.runtime.spark.pipeline.inputs import FILES, plain, shown
+from eddyline.runtime.spark.pipeline.inputs import FILES, plain, readable_path
 from eddyline.runtime.spark.pipeline.secrets import Value, revealed, revealed_all, secrets_in
 from eddyline.runtime.spark.pipeline.settings import SourceSettings
 from eddyline.runtime.spark.pipeline.stated_columns import misfits
@@ -36,7 +36,7 @@ LINES: Final = ("kafka", "socket", "text")  # one JSON object in each value
 MOST_LOOKED_AT: Final = 100  # files, before a source begins
 EVER: Final = "1000000d"  # Spark's own limit, a week, leaves out older files without a word
 CSV_DEFAULTS: Final = {
-    "enforceSchema": "false",  # a head that names other columns is an error
+    "enforceSchema": "false",  # a header that names other columns is an error
     "nullValue": "\0eddyline\0null",  # not the empty text, for which Spark would take `""` too: an empty field is NULL
 }
 
@@ -161,7 +161,7 @@ class Source:
         base = self.settings.path or ""
         if _is_pattern(base) or (self._option("recursiveFileLookup") or "").lower() == "true":
             return set()
-        inside = shown(path).removeprefix(str(local_path(base) or base))
+        inside = readable_path(path).removeprefix(str(local_path(base) or base))
         return {part.partition("=")[0].lower() for part in inside.split("/")[:-1] if "=" in part}
 
     def _option(self, name: str) -> str | None:

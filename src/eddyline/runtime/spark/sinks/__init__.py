@@ -1,4 +1,4 @@
-"""Where results go: one file a kind of sink; docs/sinks.md says what each of them guarantees."""
+"""Where results go: one file per kind of sink; docs/sinks.md says what each of them guarantees."""
 
 from __future__ import annotations
 

@@ -11,10 +11,11 @@ from uuid import uuid4
 
 from eddyline.errors import SinkError
 from eddyline.runtime.spark.remote_folders import local_path, open_address
+from eddyline.storage.durable import flush, write_new
 
 COMMITS: Final = "_commits"
 FEW: Final = (
-    200  # files that are flushed one by one; of more all that the machine has to write is flushed at once
+    200  # files flushed one by one; with more of them all that the machine has to write is flushed at once
 )
 
 
@@ -94,10 +95,7 @@ class LocalStorage:
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f".{target.name}.{uuid4().hex}.draft")
         try:
-            with draft.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            write_new(draft, content)
             if new:
                 os.link(draft, target)  # unlike a rename this fails where a file is there already
             else:
@@ -106,7 +104,7 @@ class LocalStorage:
             return False
         finally:
             draft.unlink(missing_ok=True)
-        _flush(target.parent)
+        flush(target.parent)
         return True
 
     def is_committed(self, name: str) -> bool:
@@ -119,8 +117,8 @@ class LocalStorage:
         flush_all(self.root / staged)
         target.parent.mkdir(parents=True, exist_ok=True)
         (self.root / staged).rename(target)
-        _flush(target.parent)
-        _flush(self.root)
+        flush(target.parent)
+        flush(self.root)
 
     def remove(self, name: str) -> None:
         """Remove a folder with all that is in it, if there is one."""
@@ -148,17 +146,8 @@ def flush_all(folder: Path) -> None:
         return
     for within, files in found:
         for file in files:
-            _flush(within / file)
-        _flush(within)
-
-
-def _flush(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+            flush(within / file)
+        flush(within)
 
 
 class RemoteStorage:

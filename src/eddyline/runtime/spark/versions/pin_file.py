@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from eddyline.errors import FileError
 from eddyline.runtime.spark.versions.orders import Orders, SegmentOrder
-from eddyline.storage.durable import flush_folder, make_folder
+from eddyline.storage.durable import flush, make_folder
 
 
 class SetAside(NamedTuple):
@@ -92,7 +92,7 @@ class PinFile:
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             if fresh:
-                flush_folder(self._path.parent)
+                flush(self._path.parent)
             fcntl.flock(handle, fcntl.LOCK_EX)
             self._read_on(handle)
             self._handle = handle

@@ -20,7 +20,7 @@ from eddyline.runtime.spark.versions.compiled import SETTINGS, Compiled, Recipe
 from eddyline.runtime.spark.versions.deliverables import PARTS, Deliverables, named
 from eddyline.runtime.spark.versions.lexicon import Lexicon, read_texts
 from eddyline.runtime.spark.versions.table import Lists, Table
-from eddyline.storage.durable import flush_folder, make_folder
+from eddyline.storage.durable import flush, make_folder
 
 
 class SavedVersions:
@@ -108,7 +108,7 @@ class SavedVersions:
             return []
         for folder in strays:
             (folder / MANIFEST).unlink(missing_ok=True)  # first: from here on the version is none
-            flush_folder(folder)
+            flush(folder)
             shutil.rmtree(folder)
         needed = {file for name in stay for file in files_of(self._versions / name)}
         needed |= {f"segments/{executor.places.get(str(self.root))}" for executor in used}

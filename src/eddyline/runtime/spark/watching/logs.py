@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, to standard error or to a file of bounded size, with secrets masked."""
+"""Structured logs: one JSON object per line, to standard error or to a file of bounded size, with secrets masked."""
 
 from __future__ import annotations
 
@@ -85,9 +85,8 @@ class JsonLines(logging.Formatter):
         text = json.dumps(self._masked(line), ensure_ascii=False, separators=(",", ":"))
         if text.isprintable():
             return text
-        return "".join(
-            c if c.isprintable() else json.dumps(c)[1:-1] for c in text
-        )  # a terminal may read along
+        # A terminal may show the log, and must not obey what stands in it.
+        return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
     def _masked(self, value: Any) -> Any:
         """The value without any secret, however deep, and as JSON can have it."""

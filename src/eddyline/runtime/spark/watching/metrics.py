@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Metrics:
-    """Appends one line a batch. Safe for threads and for several processes that write the same file.
+    """Appends one line per batch. Safe for threads and for several processes that write the same file.
 
     A disk that takes no more is no reason to stop a pipeline: the report is lost, `lost` counts it, the log says so.
     """

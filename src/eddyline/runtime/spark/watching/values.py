@@ -1,4 +1,4 @@
-"""What is told of a pipeline: one report a batch, as a value and as JSON; never anything secret."""
+"""What is told of a pipeline: one report per batch, as a value and as JSON; never anything secret."""
 
 from __future__ import annotations
 

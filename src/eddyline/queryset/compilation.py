@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from eddyline.errors import EddylineError, QueryError
-from eddyline.execute.culprits import find_culprits
+from eddyline.errors import PASSED_ON, QueryError
 from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.uncompilable import find_uncompilable
 from eddyline.queryset.merging import Members, Merging
 from eddyline.queryset.pending import Pending
 
@@ -15,7 +15,7 @@ Segments = tuple[SegmentExecutor, ...]
 LeaveOut = Callable[[Mapping[int, QueryError]], Merging]
 
 
-class Parts:
+class Compilation:
     """The segments of one version, and its queries that are in none yet; threads may share it.
 
     Both change together, when the waiting queries are compiled: as one value, so that nobody who grows another version
@@ -39,7 +39,7 @@ class Parts:
     def compiled(self, merging: Merging, leave_out: LeaveOut) -> Segments:
         """All segments; those of the waiting queries are made now, by whichever thread comes first.
 
-        Queries of which no segment can be made are left out: `leave_out` is told, and says how to go on without them.
+        Queries of which no segment can be made are left out: `leave_out` gets them, and says how to go on without them.
         """
         segments, pending = self._both
         if len(pending):
@@ -50,27 +50,27 @@ class Parts:
                     self._both = segments, Pending()
         return segments
 
-    def with_members(self, members: Members) -> Parts:
-        """The parts of a version with more queries."""
+    def with_members(self, members: Members) -> Compilation:
+        """That of a version with more queries."""
         segments, pending = self._both
-        return Parts(segments, pending.add(members))
+        return Compilation(segments, pending.add(members))
 
-    def copied(self) -> Parts:
-        """The parts of a version with other removed queries, which compiles for itself what waits."""
-        return Parts(*self._both)
+    def copied(self) -> Compilation:
+        """That of a version with other removed queries, which compiles for itself what waits."""
+        return Compilation(*self._both)
 
-    def served_by(self, executors: Sequence[SegmentExecutor]) -> Parts:
+    def served_by(self, executors: Sequence[SegmentExecutor]) -> Compilation:
         """The same with other executors for what is compiled."""
-        return Parts(tuple(executors), self._both[1])
+        return Compilation(tuple(executors), self._both[1])
 
 
 def _merged(merging: Merging, segments: Segments, pending: Pending, leave_out: LeaveOut) -> Segments:
     try:
         return merging.merged(segments, pending)
-    except (EddylineError, MemoryError):
+    except PASSED_ON:
         raise
     except Exception:
-        culprits = find_culprits(pending, merging.settings)
+        culprits = find_uncompilable(pending, merging.settings)
         if not culprits:
             raise
         return leave_out(culprits).merged(segments, pending)

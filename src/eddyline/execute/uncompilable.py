@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from eddyline.config import IndexSettings
-from eddyline.errors import EddylineError, QueryError, our_mistake
+from eddyline.errors import PASSED_ON, InternalError, QueryError
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.segment import build_segment
 from eddyline.model.query import NormalQuery
 
 
-def find_culprits(
+def find_uncompilable(
     members: Iterable[tuple[int, NormalQuery]], settings: IndexSettings
 ) -> dict[int, QueryError]:
     """The queries of which not even a segment of one can be made, by number, each with the reason."""
-    found = {}
+    found: dict[int, QueryError] = {}
     for number, query in members:
         try:
             segment = build_segment(query.stream, [query], [number], settings)
@@ -23,8 +23,8 @@ def find_culprits(
             wanted = [executor.sliced, executor.keyed]
             wanted += [executor.ordered] if segment.rowwise is not None else []
             assert None not in wanted, "all executors are there"
-        except (EddylineError, MemoryError):
+        except PASSED_ON:
             raise
         except Exception as error:
-            found[number] = our_mistake(error, query.id, query.sql)
+            found[number] = InternalError(error, query.id, query.sql)
     return found
