@@ -64,7 +64,9 @@ def whole() -> Backtest:
             *TESTED,
             Query(EVIL[:-2], "SELECT * FROM quotes"),
             Query("typo", "SELECT <b> FROM quotes"),
-            Query(EVIL, "SELECT * FROM quotes"),  # an id with control characters is refused, and shown as such
+            Query(
+                EVIL, "SELECT * FROM quotes"
+            ),  # an id with control characters is refused, and shown as such
         ],
     )
     [track] = found.streams
