@@ -293,7 +293,11 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(FileError, match="a delivery is missing"):
         engine.push("quotes", BATCH, batch_id="1")
-    next((tmp_path / "pushes").iterdir()).write_text("{")
+    manifest = next((tmp_path / "pushes").iterdir())
+    manifest.write_text('{"format": 2}')
+    with pytest.raises(FileError, match="a push is damaged"):
+        list(DeliveryLog(tmp_path))
+    manifest.write_text("{")
     with pytest.raises(FileError, match="a push cannot be read"):
         list(DeliveryLog(tmp_path))
     engine.close()

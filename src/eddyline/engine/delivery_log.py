@@ -214,6 +214,7 @@ class DeliveryLog:
             yield manifest
 
 
+_PARTS: Final = frozenset(("number", "batch", "account", "files"))  # of a manifest, beside its format
 _PLAIN: Final = frozenset((string.ascii_lowercase + string.digits + "_-").encode())
 
 
@@ -239,6 +240,8 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         raise FileError(f"a push cannot be read: {path}: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") not in (FORMAT, UNSCOPED):
         raise FileError(f"a push is of a format that is not known: {path}")
+    if not manifest.keys() >= _PARTS:
+        raise FileError(f"a push is damaged: {path}")
     return manifest
 
 
