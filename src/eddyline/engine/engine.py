@@ -237,6 +237,8 @@ class Engine:
         Called in the thread of the push, in the order of pushes. A callback that fails is reported in the push's
         `errors` and logged; the others are called all the same.
         """
+        if id is not None:
+            check_id(id)  # what no query can be called would fail in every push, for everybody
         subscription = Subscription(id, callback, self._unsubscribe)
         with self._live.lock:
             self._refuse_if_closed()
