@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -133,13 +134,10 @@ class DeliveryLog:
     ) -> None:
         self.close()
 
-    def unused_id(self, stream: str) -> str:
-        """An id for a batch that has none."""
+    def unused_id(self) -> str:
+        """An id for a batch that has none; no caller gives it to another batch, which would be taken for this one."""
         self.hold()
-        number = self._next
-        while (stream, f"push {number}") in self:
-            number += 1
-        return f"push {number}"
+        return f"push {self._next} {uuid4().hex}"
 
     def write(self, batch_id: str, tables: Sequence[pa.Table], account: BatchAccount) -> None:
         """Write a push of the account's stream down; it is there when this returns, and all of it."""

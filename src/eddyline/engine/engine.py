@@ -220,7 +220,7 @@ class Engine:
                 pushed = evaluate(state, source, arrow_of(batch, source), self._live.time_zone)
                 account = pushed.account
                 if self._log is not None:
-                    name = self._log.unused_id(source.name) if batch_id is None else batch_id
+                    name = self._log.unused_id() if batch_id is None else batch_id
                     self._log.write(name, pushed.tables, account)
                 self._ledger.commit(account, pushed.outcome, pushed.failures)
             deliveries = Deliveries(pushed.tables, account, pushed.errors, empty=self._empty)
