@@ -134,7 +134,10 @@ def test_batches_without_an_id_are_kept_too(tmp_path: Path) -> None:
         with Engine([QUOTES], deliveries=tmp_path) as engine:
             engine.add("all", "SELECT * FROM quotes")
             assert not any(engine.push("quotes", BATCH).repeated for _ in range(2))
-    assert [push.batch_id for push in DeliveryLog(tmp_path)] == ["push 0", "push 1", "push 2", "push 3"]
+            assert not engine.push(
+                "quotes", BATCH, batch_id=f"push {len(DeliveryLog(tmp_path)) - 1}"
+            ).repeated
+    assert len({push.batch_id for push in DeliveryLog(tmp_path)}) == 6
 
 
 def test_ids_belong_to_a_stream(tmp_path: Path) -> None:
@@ -293,7 +296,11 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(FileError, match="a delivery is missing"):
         engine.push("quotes", BATCH, batch_id="1")
-    next((tmp_path / "pushes").iterdir()).write_text("{")
+    manifest = next((tmp_path / "pushes").iterdir())
+    manifest.write_text('{"format": 2}')
+    with pytest.raises(FileError, match="a push is damaged"):
+        list(DeliveryLog(tmp_path))
+    manifest.write_text("{")
     with pytest.raises(FileError, match="a push cannot be read"):
         list(DeliveryLog(tmp_path))
     engine.close()

@@ -102,7 +102,19 @@ def root(
 
 def main() -> None:
     """The console script."""
+    _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     app()
+
+
+def _open_missing_streams() -> None:
+    """Let standard streams that were closed by the caller be empty, or lead nowhere.
+
+    Nobody has to ask whether they are there, and no file that is opened later gets the number of one, into which libraries
+    would then write their warnings.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123

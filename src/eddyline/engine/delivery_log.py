@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -133,13 +134,10 @@ class DeliveryLog:
     ) -> None:
         self.close()
 
-    def unused_id(self, stream: str) -> str:
-        """An id for a batch that has none."""
+    def unused_id(self) -> str:
+        """An id for a batch that has none; no caller gives it to another batch, which would be taken for this one."""
         self.hold()
-        number = self._next
-        while (stream, f"push {number}") in self:
-            number += 1
-        return f"push {number}"
+        return f"push {self._next} {uuid4().hex}"
 
     def write(self, batch_id: str, tables: Sequence[pa.Table], account: BatchAccount) -> None:
         """Write a push of the account's stream down; it is there when this returns, and all of it."""
@@ -214,6 +212,7 @@ class DeliveryLog:
             yield manifest
 
 
+_PARTS: Final = frozenset(("number", "batch", "account", "files"))  # of a manifest, beside its format
 _PLAIN: Final = frozenset((string.ascii_lowercase + string.digits + "_-").encode())
 
 
@@ -239,6 +238,8 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         raise FileError(f"a push cannot be read: {path}: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") not in (FORMAT, UNSCOPED):
         raise FileError(f"a push is of a format that is not known: {path}")
+    if not manifest.keys() >= _PARTS:
+        raise FileError(f"a push is damaged: {path}")
     return manifest
 
 

@@ -220,7 +220,7 @@ class Engine:
                 pushed = evaluate(state, source, arrow_of(batch, source), self._live.time_zone)
                 account = pushed.account
                 if self._log is not None:
-                    name = self._log.unused_id(source.name) if batch_id is None else batch_id
+                    name = self._log.unused_id() if batch_id is None else batch_id
                     self._log.write(name, pushed.tables, account)
                 self._ledger.commit(account, pushed.outcome, pushed.failures)
             deliveries = Deliveries(pushed.tables, account, pushed.errors, empty=self._empty)
@@ -237,6 +237,8 @@ class Engine:
         Called in the thread of the push, in the order of pushes. A callback that fails is reported in the push's
         `errors` and logged; the others are called all the same.
         """
+        if id is not None:
+            check_id(id)  # what no query can be called would fail in every push, for everybody
         subscription = Subscription(id, callback, self._unsubscribe)
         with self._live.lock:
             self._refuse_if_closed()

@@ -25,7 +25,7 @@ from eddyline.kernels.automata import class_at
     ENTER,  # register: begins a repetition, its turns and the place of the last one in two registers
     REPEAT,  # register, least, most, target, is lazy: another turn at target, or on
     RUN,  # set, least, most, is possessive: a repetition of one character
-    OPEN,  # register: begins an atomic group or a look; the height of the stack and the place in two registers
+    OPEN,  # register, end of the look, 0 if it is an atomic group; the height of the stack and the place in two registers
     CLOSE,  # register, is look: no path that was opened since is tried any more
     AVOID,  # register, target: begins a negative look; if it finds nothing, on at target
     FOUND,  # register: ends a negative look that has found something
@@ -98,6 +98,7 @@ def _attempt(points, numbers, count, at, program, members, guards, afters, regis
             fails = end < 0 or at + end - begin > count
             if not fails:
                 for i in range(end - begin):
+                    budget -= 1
                     if points[begin + i] != points[at + i]:
                         fails = True
                         break
@@ -158,6 +159,8 @@ def _attempt(points, numbers, count, at, program, members, guards, afters, regis
                 height += 1
             at += turns
         elif operation in (OPEN, AVOID):
+            if second:  # without a step for each look, paths that fail there would cost nothing
+                budget -= 1
             base = height
             stack[height, 0], stack[height, 1] = -1 - first, registers[first]
             stack[height + 1, 0], stack[height + 1, 1] = -1 - (first + 1), registers[first + 1]

@@ -16,10 +16,8 @@ class BookMembers:
     compiler: Compiler
     book: Book
 
-    def normal_form(self, number: int) -> NormalQuery | None:
-        """A query in normal form; None if it was removed."""
-        if number in self.book.removed:
-            return None
+    def normal_form(self, number: int) -> NormalQuery:
+        """A query in normal form, a removed one as well: versions that still have it share the executor."""
         return self.compiler.compile(Query(self.book.id(number), self.book.text(number)))
 
     def name(self, number: int) -> str:

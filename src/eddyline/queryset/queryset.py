@@ -240,6 +240,7 @@ class QuerySet:
         parts: list[Part] = []
         for executor in by if rows else ():
             parts += rescue.match(executor, evaluation, rows, self._members, failed, threads=threads)
+        failed = {number: error for number, error in failed.items() if number not in self._book.removed}
         return Matches(self._book.roster, rows, parts, first=first, failed=failed)
 
     def count(self, batch: Any, *, stream: str | None = None, threads: int = 1) -> dict[str, int]:

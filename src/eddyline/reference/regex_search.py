@@ -1,7 +1,8 @@
 """Finds a match of a regular expression by trying one path after the other, in Java's order, and counts the steps.
 
-A step is an attempt to match a character, a place or a back reference, or to begin another turn of a repetition. What is
-left to match is a list that paths share; where two paths part, the second one is put aside with all that it knows.
+A step is an attempt to match a character, a place, a back reference or each character of one, to look around, or to
+begin another turn of a repetition. What is left to match is a list that paths share; where two paths part, the second one
+is put aside with all that it knows.
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ class Search:
             case Reference(number):
                 self._step()
                 start, end = captures.get(number, (0, -1))
-                if end >= 0 and self.text.startswith(self.text[start:end], at):
+                if end >= 0 and self._repeats(start, end, at):
                     yield rest, at + end - start, captures
             case Series(items):
                 for item in reversed(items):
@@ -198,6 +199,7 @@ class Search:
                 if first is not None:
                     yield rest, *first
             case Look():
+                self._step()
                 seen = self._seen(node, at, captures)
                 if (seen is None) == node.negative:
                     yield rest, at, captures if seen is None else seen
@@ -211,6 +213,16 @@ class Search:
                 yield rest, at, captures
             case _Turns(repeat, done, last):
                 yield from self._turns(repeat, done, last, rest, at, captures)
+
+    def _repeats(self, start: int, end: int, at: int) -> bool:
+        """Whether the text from a place on is once more that of a group."""
+        if at + end - start > len(self.text):
+            return False
+        for place in range(start, end):
+            self._step()
+            if self.text[place] != self.text[at + place - start]:
+                return False
+        return True
 
     def _seen(self, look: Look, at: int, captures: Captures) -> Captures | None:
         options = look.item.items if look.behind and isinstance(look.item, Options) else (look.item,)

@@ -160,3 +160,22 @@ def test_shell(tmp_path: Path, rules: Path, source: str) -> None:
     )
     assert result.returncode == 0, result.stderr
     assert '"symbol":"A"' in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ("match - --queries rules.sql <&-", 3, "standard input is empty"),
+        ("match rows.csv --queries - <&-", 1, ""),
+        ("match rows.csv --queries rules.sql >&-", 0, ""),
+        ("match rows.csv --queries rules.sql 2>&-", 0, ""),
+    ],
+)
+def test_closed_streams(tmp_path: Path, rules: Path, words: str, code: int, told: str) -> None:
+    (tmp_path / "rows.csv").write_bytes(CSV)
+    result = subprocess.run(
+        ["bash", "-c", f"{COMMAND} {words}"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert result.returncode == code, result.stderr
+    assert told in result.stderr and "internal error" not in result.stderr

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 import time
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -42,6 +43,13 @@ def test_callbacks(engine: Engine) -> None:
     assert [table["symbol"].to_pylist() for table in cheap] == [["A", "C"]]
     assert set(cheap[0]["query"].to_pylist()) == {"cheap"}
     assert [table.num_rows for table in everything] == [3, 1, 3]
+
+
+@pytest.mark.parametrize("id", [5, ["cheap"], "", "\ud800"])
+def test_callbacks_for_what_no_query_is_called(engine: Engine, id: Any) -> None:
+    with pytest.raises(EddylineError, match="is not accepted"):
+        engine.on(id, print)
+    assert engine.push("quotes", BATCH).rows == 3
 
 
 def test_a_callback_that_fails_does_not_stop_the_others(

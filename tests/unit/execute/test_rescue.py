@@ -281,3 +281,23 @@ def test_regions_of_every_kind_are_looked_up_plainly() -> None:
         values = evaluation.values(condition.subject)
         wanted = [value in condition.regions for value in values_of(values, condition.subject.type)]
         assert inside(values, condition).tolist() == wanted, condition
+
+
+def test_what_was_counted_before_a_failure_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = QuerySet.build(texts("keyed"), streams=[STREAM], settings=SETTINGS["keyed"])
+    monkeypatch.setattr(keyed.Keyed, "match", failing(RuntimeError("a mistake")))
+    assert queries.count(batch(500)) == {id: len(rows) for id, rows in expected("keyed", 500).items()}
+
+
+def test_versions_share_what_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version that lacks a query finds the mistake; one that has it goes on with all of its queries."""
+    monkeypatch.setitem(evaluation_.KERNELS, VICTIM, failing(AssertionError("no upper case today")))
+    older = QuerySet.build(texts("sliced"), streams=[STREAM])
+    assert older.segments
+    newer = older.remove(["whole 1", VICTIM])
+    monkeypatch.setattr(sliced_.Sliced, "_run", failing(RuntimeError("a mistake")))
+    assert not newer.match(batch(40)).failed
+    found = older.match(batch(40))
+    assert list(found.failed) == [VICTIM]
+    assert rows_of(found, "sliced") == {**expected("sliced", 40), VICTIM: []}
+    assert not newer.match(batch(40)).failed

@@ -22,7 +22,8 @@ _STACK: Final = 1 << 12
 class BacktrackingSearch:
     """One pattern that is no automaton. A text takes at most so many steps; beyond them the search fails.
 
-    A step is an attempt to match a character, a place or a back reference, or to begin another turn of a repetition.
+    A step is an attempt to match a character, a place, a back reference or each character of one, to look around, or to
+    begin another turn of a repetition.
     """
 
     def __init__(self, pattern: Program) -> None:
