@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eddyline.functions.evaluate.arrays import text_buffers
 from eddyline.functions.java_regex import Found, Unsupported
-from eddyline.functions.java_regex.automaton import NotLinear, automaton
+from eddyline.functions.java_regex.automaton import NotLinear
 from eddyline.functions.java_regex.linear import LinearSearch
 from eddyline.functions.java_regex.parse import parse
 from eddyline.functions.java_regex.program import program
@@ -25,7 +25,7 @@ def engines(pattern: str) -> tuple[BacktrackingSearch, LinearSearch | None]:
     node = parse(pattern)
     assert not isinstance(node, Unsupported)
     try:
-        return BacktrackingSearch(program(node)), LinearSearch(automaton(node))
+        return BacktrackingSearch(program(node)), LinearSearch(node)
     except NotLinear:
         return BacktrackingSearch(program(node)), None
 

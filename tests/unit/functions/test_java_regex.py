@@ -8,7 +8,6 @@ import pytest
 
 from eddyline.functions.evaluate.arrays import text_buffers
 from eddyline.functions.java_regex import Unsupported, check, needs_backtracking
-from eddyline.functions.java_regex.automaton import automaton
 from eddyline.functions.java_regex.linear import LinearSearch
 from eddyline.functions.java_regex.parse import parse
 from eddyline.functions.java_regex.program import program
@@ -94,7 +93,7 @@ def test_found(pattern: str, found: str) -> None:
     assert not isinstance(node, Unsupported)
     searches: list[LinearSearch | BacktrackingSearch] = [BacktrackingSearch(program(node))]
     if not needs_backtracking(pattern):
-        searches.append(LinearSearch(automaton(node)))
+        searches.append(LinearSearch(node))
     for search in searches:
         hits = search.search(*text_buffers(pa.array(TEXTS)), np.arange(len(TEXTS))).hits
         assert {text for text, hit in zip(TEXTS, hits, strict=True) if hit} == wanted
