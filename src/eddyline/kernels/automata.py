@@ -256,36 +256,51 @@ def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots
 
 
 @njit(cache=True, nogil=True)
-def _beyond_in_words(data, at, step, end, state, classes, words, restart, sets, befores, slots, scratch):
+def _step_in_words(current, before, kind, guards, follows, finals):
+    """What follows the positions `current`, whatever it reads, and whether a match ends here; eight positions at a time."""
+    reached, ending = _U64(0), _U64(0)
+    for guard in range(len(finals)):
+        if guards[guard, before, kind]:
+            ending |= current & finals[guard]
+            rest = current
+            eight = 0
+            while rest:
+                reached |= follows[guard, eight, rest & _U64(0xFF)]
+                rest >>= _U64(8)
+                eight += 1
+    return reached, ending != 0
+
+
+@njit(cache=True, nogil=True)
+def _beyond_in_words(data, at, step, end, state, classes, automaton, words, sets, befores, slots, scratch):
     """The same as `_beyond` for an automaton that has `Words`, in a tenth of the time.
 
-    To look for a known state takes longer than a step, so that is done at every eighth byte.
+    To look for a known state takes longer than a step, so that is done at every eighth byte only.
     """
+    _, _, _, _, _, guards, kinds_before, kinds_after, restarts, cautious = automaton
     follows, readers, finals = words
-    current = sets[state, 0]
+    restart, asking = _U64(restarts[0]), cautious[0]
+    current, before = sets[state, 0], befores[state]
     while at != end:
         if data[at] < 128:
             after = np.int64(classes[0][data[at]])
             at += step
         else:
             _, after, at = class_at(data, at, step, end, classes)
-        reached = _U64(0)
-        eight = 0
-        while current:
-            reached |= follows[eight, current & _U64(0xFF)]
-            current >>= _U64(8)
-            eight += 1
-        current = (reached & readers[after]) | restart
-        if current & finals[0]:
+        reached, is_match = _step_in_words(current, before, kinds_after[after], guards, follows, finals)
+        if is_match:
             return np.int64(MATCH), at
+        current = (reached & readers[after]) | restart
         if not current:
             return np.int64(DEAD), at
+        before = kinds_before[after] if current & asking else np.int32(0)
         if not at & 7:
             scratch[0, 0] = current
-            found = slots[_slot(sets, befores, slots, scratch[0], np.int32(0))]
+            found = slots[_slot(sets, befores, slots, scratch[0], before)]
             if found >= 0:
                 return np.int64(found), at
-    return np.int64(DEAD), at
+    _, is_match = _step_in_words(current, before, kinds_after[len(readers)], guards, follows, finals)
+    return np.int64(MATCH if is_match else DEAD), at
 
 
 @intrinsic
@@ -407,6 +422,8 @@ def search(
             if state == home:
                 if jumps:
                     at = _U64(_next_run(data, np.int64(at), np.int64(end), length, tests))
+                    while at != end and data[at] & 0xC0 == 0x80:  # tests may pass within a character
+                        at += move
                 elif len(leaving):
                     at = _U64(_skip(data, np.int64(at), np.int64(end), leaving))
                 while at != end and stays[data[at]]:
@@ -430,7 +447,7 @@ def search(
                 if len(words[0]):
                     known, place = _beyond_in_words(
                         data, np.int64(begin), step, np.int64(end), np.int64(previous // width), classes,
-                        words, _U64(automaton[8][0]), sets, befores, slots, scratch,
+                        automaton, words, sets, befores, slots, scratch,
                     )  # fmt: skip
                 else:
                     known, place = _beyond(

@@ -53,18 +53,6 @@ class NotLinear(Exception):
     """The pattern cannot be searched for in one pass."""
 
 
-class Words(NamedTuple):
-    """An automaton of at most 64 positions, none of which has guards: sets of positions as bits of one number.
-
-    follows[i, byte]: what follows any of the positions from 8i on that are bits of `byte`. readers[c]: who reads class c.
-    finals[0]: where a match may end. All are empty if the automaton is larger, or has guards.
-    """
-
-    follows: npt.NDArray[np.uint64]
-    readers: npt.NDArray[np.uint64]
-    finals: npt.NDArray[np.uint64]
-
-
 @dataclass(frozen=True, slots=True)
 class Automaton:
     """A pattern as positions and guarded edges; position 0 stands before the first character of a match.
@@ -76,7 +64,6 @@ class Automaton:
     is 1 where guard g holds; guard 0 always does. befores[c] is what class c is for guards that look back, befores[count]
     what the start of the text is; afters likewise for the character that follows, and the end. restarts[0]: whether a
     match may begin anywhere else than at the start of the text. cautious: a bit for each position that has guards.
-    words: the same once more, if it is simple.
     """
 
     backwards: bool
@@ -91,7 +78,6 @@ class Automaton:
     afters: npt.NDArray[np.int32]
     restarts: npt.NDArray[np.uint8]
     cautious: npt.NDArray[np.uint64]
-    words: Words
 
 
 def automaton(node: Node) -> Automaton:
@@ -404,7 +390,6 @@ class _Builder:
         ends = np.array([numbers[accepts.get(p, 0)] for p in range(len(self.reads))], np.int32)
         begins = [*leaving[0].values(), *([int(ends[0])] if ends[0] >= 0 else [])]
         afters = self.around.kinds(self.classes)
-        cautious = _bits([ends[p] > 0 or any(edges.values()) for p, edges in enumerate(leaving)])
         return Automaton(
             backwards=backwards,
             classes=self.classes,
@@ -417,8 +402,7 @@ class _Builder:
             befores=groups[afters],
             afters=afters,
             restarts=guards[begins][:, groups[:-1]].any().reshape(1).astype(np.uint8),
-            cautious=cautious,
-            words=_words([] if cautious.any() else leaving, members, ends),
+            cautious=bits([ends[p] > 0 or any(edges.values()) for p, edges in enumerate(leaving)]),
         )
 
     def turn_round(self, accepts: Mapping[int, Guard]) -> Mapping[int, Guard]:
@@ -443,22 +427,11 @@ class _Builder:
         return np.ascontiguousarray(cube[:, firsts]), groups.reshape(-1).astype(np.int32)
 
 
-def _bits(flags: list[bool]) -> npt.NDArray[np.uint64]:
+def bits(flags: list[bool]) -> npt.NDArray[np.uint64]:
+    """Flags as bits of numbers, the first as the lowest one."""
     padded = np.zeros((len(flags) + 63) // 64 * 64, np.bool_)
     padded[: len(flags)] = flags
     return np.packbits(padded, bitorder="little").view(np.uint64)
-
-
-def _words(edges: list[dict[int, int]], members: npt.NDArray[np.uint8], ends: npt.NDArray[np.int32]) -> Words:
-    """An automaton without guards in words, if it has edges, and not too many positions."""
-    if not 0 < len(edges) <= 64:
-        return Words(np.empty((0, 256), np.uint64), np.empty(0, np.uint64), np.empty(0, np.uint64))
-    follows = np.zeros(((len(edges) + 7) // 8, 256), np.uint64)
-    for position, targets in enumerate(edges):
-        row, bit = follows[position // 8], 1 << position % 8
-        row[bit : 2 * bit] = row[:bit] | np.uint64(sum(1 << target for target in targets))
-    readers = np.concatenate([_bits(list(column)) for column in members.T.astype(np.bool_)])
-    return Words(follows, readers, _bits(list(ends >= 0)))
 
 
 def _all_within(guards: Mapping[int, Guard], place: Guard) -> bool:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from eddyline.functions.java_regex.automaton import Automaton, automaton
 from eddyline.functions.java_regex.nodes import Node
 from eddyline.functions.java_regex.required import TESTS, required
+from eddyline.functions.java_regex.words import NONE, words
 from eddyline.kernels import automata as kernels
 
 MOST_STATES: Final = 5_000
@@ -41,7 +42,6 @@ class LinearSearch:
         fields: dict[str, Any] = {name: getattr(pattern, name) for name in Automaton.__slots__}
         self._step = -1 if fields.pop("backwards") else 1
         self._classes = fields.pop("classes").table()
-        self._words = tuple(fields.pop("words"))
         self._automaton = tuple(fields.values())
         positions, classes = pattern.members.shape
         self._width = classes + 1
@@ -59,8 +59,10 @@ class LinearSearch:
         if (moves[kernels.HOME * self._width :] == kernels.UNKNOWN * self._width).any():
             sets, befores = sets[places], befores[places]
             slots = np.where(slots < 0, slots, places[slots]).astype(np.int32)
+            self._words = tuple(words(pattern))
         else:  # nothing ever leads beyond the states
             sets, befores, slots = sets[:1].copy(), befores[:1].copy(), slots[:1].copy()
+            self._words = tuple(NONE)
         self._states = sets, befores, slots, moves
         waits_at_home = home == kernels.START and not int(pattern.cautious[0]) & 1
         self._sieve = self._sieve_of(node, moves, waits_at_home)

@@ -116,7 +116,7 @@ def _whole(run: Run) -> _Part:
     if len(run) <= LONGEST:
         return _Part(run, run, run, is_whole=True)
     head, tail = run[:LONGEST], run[-LONGEST:]
-    return _Part(head, tail, min(head, tail, key=_share))
+    return _Part(head, tail, min(head, tail, key=_rank))
 
 
 def _after_each_other(left: _Part, right: _Part) -> _Part:
@@ -125,7 +125,7 @@ def _after_each_other(left: _Part, right: _Part) -> _Part:
     return _Part(
         (left.head + right.head)[:LONGEST] if left.is_whole else left.head,
         (left.tail + right.tail)[-LONGEST:] if right.is_whole else right.tail,
-        min(left.best, right.best, left.tail + right.head, key=_share),
+        min(left.best, right.best, left.tail + right.head, key=_rank),
     )
 
 
@@ -139,7 +139,7 @@ def _either(parts: list[_Part]) -> _Part:
     head, tail = _any_of([part.head for part in parts]), _any_of([part.tail for part in parts], -1)
     if all(part.is_whole for part in parts) and len({len(part.head) for part in parts}) == 1:
         return _whole(head)
-    return _Part(head, tail, min(_any_of([part.best for part in parts]), head, tail, key=_share))
+    return _Part(head, tail, min(_any_of([part.best for part in parts]), head, tail, key=_rank))
 
 
 def _any_of(runs: list[Run], step: int = 1) -> Run:
@@ -151,6 +151,11 @@ def _any_of(runs: list[Run], step: int = 1) -> Run:
 def _share(run: Run) -> float:
     """Of how many places a text has the run there, roughly."""
     return prod(sorted(_sharpest(choices)[0] for choices in run)[:TESTS])
+
+
+def _rank(run: Run) -> tuple[float, int]:
+    """The rarest run comes first, and of those alike the longest, which leaves a choice of tests."""
+    return _share(run), -len(run)
 
 
 def _tests(run: Run) -> tuple[Test, ...]:
