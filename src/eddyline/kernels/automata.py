@@ -345,7 +345,7 @@ def _lowest_bit(typing, bits):
     return types.int64(types.uint64), generate
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _next_run(data, at, end, length, tests):
     """Where in data[at:end] the next run begins that passes all tests, or `end`.
 
@@ -370,61 +370,60 @@ def _next_run(data, at, end, length, tests):
 
 
 @njit(cache=True, nogil=True)
-def _sift(data, offsets, rows, length, tests, found):
-    """Write found[i] = 0 if the text of row rows[i] has no run that passes all tests, else 1; returns how many have one.
+def sift(data, offsets, rows, length, tests, begins, left, starts):
+    """Write to `left` the numbers i of those rows[i] whose texts have a run that passes all tests; returns how many.
 
-    The last texts, where a block would reach beyond all of them, are taken for such that have one.
+    Write to starts[j] where the search in the text of left[j] may begin: at the run, if every match `begins` with it. The
+    last texts, where a block would reach beyond all of them, are always left, as are many more after some of which
+    nearly all were.
     """
-    left_over = 0
+    count = before = pause = 0
     for i in range(len(rows)):
-        at, end = np.int64(offsets[rows[i]]), np.int64(offsets[rows[i] + 1])
-        is_left = end + _BLOCK > len(data) or _next_run(data, at, end, length, tests) < end
-        found[i] = is_left
-        left_over += is_left
-    return left_over
+        if i % SIFTED == 0:
+            pause = PAUSE if 4 * (count - before) > 3 * SIFTED and not pause else max(pause - 1, 0)
+            before = count
+        start, end = np.int64(offsets[rows[i]]), np.int64(offsets[rows[i] + 1])
+        at = start
+        if not pause and end + _BLOCK <= len(data):
+            at = _next_run(data, start, end, length, tests)
+            if at == end:
+                continue
+            while at != end and data[at] & 0xC0 == 0x80:  # tests may pass within a character
+                at += 1
+        left[count] = i
+        starts[count] = at if begins else start
+        count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
-def search(
-    data, offsets, rows, step, classes, automaton, words, sets, befores, slots, moves, first, stays, leaving,
-    length, tests, begins, found,
-):  # fmt: skip
+def search(data, offsets, rows, starts, step, classes, width, moves, first, stays, leaving, beyond, found):
     """Write found[i] = 1 if the text of row rows[i], data[offsets[row]:offsets[row + 1]], has a match, else 0.
 
     step: 1 if texts are read forwards, -1 if backwards. classes: the fields of `Classes.table`. first: where to begin in
     `moves`. State HOME is one that texts tend to stay in: stays[byte] says at which bytes, which are skipped; leaving are
     the others, if they are few and texts are read forwards, in the form of `_skip`. Being the least of all states but
     those that end a search, HOME is noticed by the same comparison. Numbers are unsigned since numba takes an index that
-    might be negative for one from the end, and looks. length, tests: as in `_sift`; length is 0 if nothing is sifted out.
-    begins: whether every match begins with the run, and HOME waits for one to begin, whatever stands before it.
+    might be negative for one from the end, and looks.
+
+    starts: where in its text the search in each row begins; empty if at the first character. beyond: what takes part where
+    states were not made: the fields of `Automaton`, `Words`, sets, befores, slots. None if all were made; numba then
+    compiles a kernel without that part, whose inner loop is a fifth quicker since it has more registers.
     """
     ascii_classes = classes[0]
-    width = _U64(automaton[4].shape[1] + 1)
+    width = _U64(width)
     home = _U64(HOME) * width
     move = _U64(step)
-    scratch = np.empty((2, sets.shape[1]), np.uint64)
-    next_sifted = 0 if length else len(rows)
-    sifted_up_to = 0
     for i in range(len(rows)):
-        if i == next_sifted:
-            sifted_up_to = min(i + SIFTED, len(rows))
-            left_over = _sift(data, offsets, rows[i:sifted_up_to], length, tests, found[i:sifted_up_to])
-            next_sifted += SIFTED if 4 * left_over <= 3 * SIFTED else PAUSE * SIFTED
-        is_sifted = i < sifted_up_to
-        if is_sifted and not found[i]:
-            continue
         at, end = _U64(offsets[rows[i]]), _U64(offsets[rows[i] + 1])
-        jumps = begins and is_sifted and end + _U64(_BLOCK) <= _U64(len(data))
+        if len(starts):
+            at = _U64(starts[i])
         if step < 0:
             at, end = end - _U64(1), at - _U64(1)
         state = _U64(first)
         while at != end:
             if state == home:
-                if jumps:
-                    at = _U64(_next_run(data, np.int64(at), np.int64(end), length, tests))
-                    while at != end and data[at] & 0xC0 == 0x80:  # tests may pass within a character
-                        at += move
-                elif len(leaving):
+                if len(leaving):
                     at = _U64(_skip(data, np.int64(at), np.int64(end), leaving))
                 while at != end and stays[data[at]]:
                     at += move
@@ -441,9 +440,13 @@ def search(
             else:
                 _, after, place = class_at(data, np.int64(at), step, np.int64(end), classes)
                 at, state = _U64(place), _U64(moves[state + _U64(after)])
-            if state < home:
+            if beyond is None:
+                if state < home:
+                    break
+            elif state < home:
                 if state != _U64(UNKNOWN) * width:
                     break
+                automaton, words, sets, befores, slots, scratch = beyond
                 if len(words[0]):
                     known, place = _beyond_in_words(
                         data, np.int64(begin), step, np.int64(end), np.int64(previous // width), classes,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from eddyline.functions.java_regex.automaton import Automaton, automaton
 from eddyline.functions.java_regex.nodes import Node
 from eddyline.functions.java_regex.required import TESTS, required
-from eddyline.functions.java_regex.words import NONE, words
+from eddyline.functions.java_regex.words import words
 from eddyline.kernels import automata as kernels
 
 MOST_STATES: Final = 5_000
@@ -42,7 +42,7 @@ class LinearSearch:
         fields: dict[str, Any] = {name: getattr(pattern, name) for name in Automaton.__slots__}
         self._step = -1 if fields.pop("backwards") else 1
         self._classes = fields.pop("classes").table()
-        self._automaton = tuple(fields.values())
+        self._beyond: tuple[Any, ...] | None = None
         positions, classes = pattern.members.shape
         self._width = classes + 1
         room = max(kernels.START + 1, min(MOST_STATES, MOST_MOVES // self._width))
@@ -50,20 +50,17 @@ class LinearSearch:
         befores = np.zeros(room, np.int32)
         slots = np.full(_TABLE, -1, np.int32)
         moves = np.empty(room * self._width, np.uint32)
-        count = kernels.determinize(self._automaton, sets, befores, slots, moves, MOST_WORK)
+        count = kernels.determinize(tuple(fields.values()), sets, befores, slots, moves, MOST_WORK)
         home, stays = self._home(moves[: count * self._width])
         places = np.arange(count)
         places[[kernels.HOME, home]] = home, kernels.HOME
         moves = (places[moves[: count * self._width] // self._width] * self._width).astype(np.uint32)
         moves = moves.reshape(count, self._width)[places].ravel()
         if (moves[kernels.HOME * self._width :] == kernels.UNKNOWN * self._width).any():
-            sets, befores = sets[places], befores[places]
             slots = np.where(slots < 0, slots, places[slots]).astype(np.int32)
-            self._words = tuple(words(pattern))
-        else:  # nothing ever leads beyond the states
-            sets, befores, slots = sets[:1].copy(), befores[:1].copy(), slots[:1].copy()
-            self._words = tuple(NONE)
-        self._states = sets, befores, slots, moves
+            states = sets[places], befores[places], slots
+            self._beyond = tuple(fields.values()), tuple(words(pattern)), *states
+        self._moves = moves
         waits_at_home = home == kernels.START and not int(pattern.cautious[0]) & 1
         self._sieve = self._sieve_of(node, moves, waits_at_home)
         self._skips = np.int64(places[kernels.START] * self._width), stays, self._few_leaving(stays)
@@ -107,16 +104,23 @@ class LinearSearch:
 
     def search(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[Any], rows: Rows) -> Found:
         """What is found in the texts of some rows: row r is data[offsets[r]:offsets[r + 1]]."""
-        hits = np.empty(len(rows), np.bool_)
-        texts = data, offsets, rows, self._step
-        kernels.search(
-            *texts,
-            self._classes,
-            self._automaton,
-            self._words,
-            *self._states,
-            *self._skips,
-            *self._sieve,
-            hits,
-        )
+        left, starts = self._sifted(data, offsets, rows)
+        searched = rows[left]
+        found = np.empty(len(searched), np.bool_)
+        beyond = self._beyond
+        if beyond is not None:  # with room for two sets
+            beyond = *beyond, np.empty((2, beyond[2].shape[1]), np.uint64)
+        texts = data, offsets, searched, starts, self._step
+        kernels.search(*texts, self._classes, self._width, self._moves, *self._skips, beyond, found)
+        hits = np.zeros(len(rows), np.bool_)
+        hits[left] = found
         return Found(hits)
+
+    def _sifted(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[Any], rows: Rows) -> tuple[Any, Rows]:
+        """Which of some rows may have a match, and where their searches begin (none: at the first character)."""
+        length, tests, begins = self._sieve
+        if not length:
+            return slice(None), np.empty(0, np.int64)
+        left, starts = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        count = kernels.sift(data, offsets, rows, length, tests, begins, left, starts)
+        return left[:count], starts[:count]
