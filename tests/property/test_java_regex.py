@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eddyline.functions.evaluate.arrays import text_buffers
 from eddyline.functions.java_regex import Found, Unsupported
-from eddyline.functions.java_regex.automaton import NotLinear, automaton
+from eddyline.functions.java_regex.automaton import NotLinear
 from eddyline.functions.java_regex.linear import LinearSearch
 from eddyline.functions.java_regex.parse import parse
 from eddyline.functions.java_regex.program import program
@@ -25,13 +25,15 @@ def engines(pattern: str) -> tuple[BacktrackingSearch, LinearSearch | None]:
     node = parse(pattern)
     assert not isinstance(node, Unsupported)
     try:
-        return BacktrackingSearch(program(node)), LinearSearch(automaton(node))
+        return BacktrackingSearch(program(node)), LinearSearch(node)
     except NotLinear:
         return BacktrackingSearch(program(node)), None
 
 
 def found(search: BacktrackingSearch | LinearSearch, texts: list[str], **options: int) -> Found:
-    return search.search(*text_buffers(pa.array(texts, pa.string())), np.arange(len(texts)), **options)
+    """What is found in some texts; what comes behind them lets even the last one be looked at in blocks."""
+    array = pa.array([*texts, "a" * 64], pa.string())
+    return search.search(*text_buffers(array), np.arange(len(texts)), **options)
 
 
 @settings(deadline=None, max_examples=60)

@@ -145,7 +145,9 @@ class Patterns:
                 ]
         if not numbers:
             return []
-        rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+        rows = np.arange(len(values))
+        if values.null_count:
+            rows = rows[values.is_valid().to_numpy(zero_copy_only=False)]
         return [_pairs(rows[self._search(number, values, rows)], number) for number in numbers]
 
     def _search(self, number: int, values: pa.Array, rows: Rows) -> npt.NDArray[np.bool_]:

@@ -8,10 +8,10 @@ import pytest
 
 from eddyline.functions.evaluate.arrays import text_buffers
 from eddyline.functions.java_regex import Unsupported, check, needs_backtracking
-from eddyline.functions.java_regex.automaton import automaton
 from eddyline.functions.java_regex.linear import LinearSearch
 from eddyline.functions.java_regex.parse import parse
 from eddyline.functions.java_regex.program import program
+from eddyline.functions.java_regex.required import required
 from eddyline.functions.java_regex.search import BacktrackingSearch
 
 TEXTS = [
@@ -94,7 +94,7 @@ def test_found(pattern: str, found: str) -> None:
     assert not isinstance(node, Unsupported)
     searches: list[LinearSearch | BacktrackingSearch] = [BacktrackingSearch(program(node))]
     if not needs_backtracking(pattern):
-        searches.append(LinearSearch(automaton(node)))
+        searches.append(LinearSearch(node))
     for search in searches:
         hits = search.search(*text_buffers(pa.array(TEXTS)), np.arange(len(TEXTS))).hits
         assert {text for text, hit in zip(TEXTS, hits, strict=True) if hit} == wanted
@@ -170,3 +170,55 @@ def test_read_once(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", BACKTRACKING)
 def test_tried_out(pattern: str) -> None:
     assert needs_backtracking(pattern)
+
+
+def hits(pattern: str, texts: list[str]) -> list[bool]:
+    """What is found in some texts, with more behind them, so that all may be looked at in blocks."""
+    node = parse(pattern)
+    assert not isinstance(node, Unsupported)
+    array = pa.array([*texts, " " * 64])
+    found: list[bool] = LinearSearch(node).search(*text_buffers(array), np.arange(len(texts))).hits.tolist()
+    return found
+
+
+@pytest.mark.parametrize(
+    "pattern", ["user=5", "^.*user=5", "(?i)USER=\\d", "\\buser=5", "user=\\d|user=[a-f]"]
+)
+def test_what_every_match_has_is_found_wherever_it_is(pattern: str) -> None:
+    texts = ["x" * before + "user=5" + "x" * after for before in range(140) for after in (0, 1, 70)]
+    expected = [text.startswith("user") or "\\b" not in pattern for text in texts]
+    assert hits(pattern, texts) == expected
+    # the next text has the end of what this one begins with
+    pieces = [piece for text in texts for piece in (text[: text.index("=")], text[text.index("=") :])]
+    assert not any(hits(pattern, pieces))
+
+
+def test_sifting_stops_and_goes_on_as_texts_are() -> None:
+    texts = ["user=5", "user=x"] * 4_000 + ["nothing", "user=5", "other"] * 4_000 + ["user=55"] * 3_000
+    assert hits("user=5", texts) == ["user=5" in text for text in texts]
+
+
+def test_a_search_does_not_begin_within_a_character() -> None:
+    assert hits("é|aQ", ["\u28e9", "é", "aQ"]) == [False, True, True]  # é is C3 A9, the first one E2 A3 A9
+
+
+@pytest.mark.parametrize(
+    ("pattern", "length", "is_head"),
+    [
+        ("status=5\\d\\d", 10, True),
+        ("(?s)^.*timeout.*$", 7, False),
+        ("a?(?:bc){2}d*", 4, False),
+        ("(?:foo|bar)+1", 4, False),
+        ("x*|y", None, False),
+        ("(?:a|)b?", None, False),
+        ("é", 2, True),
+        ("[a-é]", None, False),
+        ("a{100}", 32, True),
+        ("(?=abc)", None, False),
+    ],
+)
+def test_required(pattern: str, length: int | None, is_head: bool) -> None:
+    node = parse(pattern)
+    assert not isinstance(node, Unsupported)
+    found = required(node)
+    assert (found and (found.length, found.is_head)) == (length and (length, is_head))

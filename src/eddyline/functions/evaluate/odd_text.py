@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from eddyline.functions.evaluate.arrays import Outcome, values_of, with_parts
+from eddyline.functions.evaluate.arrays import Outcome, text_buffers, values_of, with_parts
 from eddyline.functions.evaluate.each_value import each_value
 from eddyline.model import types as t
 from eddyline.model.names import is_unicode
@@ -24,6 +24,7 @@ _CHARACTER: Final = re.compile(
     rb"[\xc2-\xdf].?|[\xe0-\xef].{0,2}|[\xf0-\xf4].{0,3}|.",
     re.DOTALL,
 )
+_STRINGS: Final = frozenset({pa.string(), pa.large_string()})
 MALFORMED: Final = "\ufffd"  # what Java and Spark put in place of bytes that are not valid UTF-8
 _HALF_A_PAIR: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
@@ -34,6 +35,11 @@ def is_text(array: pa.Array) -> bool:
     >>> is_text(pa.array(["ä"])), is_text(pa.array([b"\\xe4"]).view(pa.string()))
     (True, False)
     """
+    if array.type in _STRINGS:
+        data, offsets = text_buffers(array)
+        # ASCII is UTF-8. Arrow looks at one text after the other, which takes forty times as long.
+        if data[offsets[0] : offsets[-1]].max(initial=0) < 128:
+            return True
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:

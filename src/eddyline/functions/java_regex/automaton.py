@@ -401,8 +401,8 @@ class _Builder:
             guards=guards,
             befores=groups[afters],
             afters=afters,
-            cautious=_bits([ends[p] > 0 or any(edges.values()) for p, edges in enumerate(leaving)]),
             restarts=guards[begins][:, groups[:-1]].any().reshape(1).astype(np.uint8),
+            cautious=bits([ends[p] > 0 or any(edges.values()) for p, edges in enumerate(leaving)]),
         )
 
     def turn_round(self, accepts: Mapping[int, Guard]) -> Mapping[int, Guard]:
@@ -427,7 +427,8 @@ class _Builder:
         return np.ascontiguousarray(cube[:, firsts]), groups.reshape(-1).astype(np.int32)
 
 
-def _bits(flags: list[bool]) -> npt.NDArray[np.uint64]:
+def bits(flags: list[bool]) -> npt.NDArray[np.uint64]:
+    """Flags as bits of numbers, the first as the lowest one."""
     padded = np.zeros((len(flags) + 63) // 64 * 64, np.bool_)
     padded[: len(flags)] = flags
     return np.packbits(padded, bitorder="little").view(np.uint64)

@@ -60,7 +60,7 @@ def compiled(pattern: str) -> LinearSearch | BacktrackingSearch:
     node = parse(pattern)
     assert not isinstance(node, Unsupported), f"a refused pattern is not searched for: {node}"
     try:
-        return LinearSearch(automaton(node))
+        return LinearSearch(node)
     except NotLinear:
         return BacktrackingSearch(program(node))
 
