@@ -12,6 +12,7 @@ from eddyline.errors import SchemaError
 from eddyline.execute.conversion import Convert, conversion
 from eddyline.execute.frames import from_pandas, from_polars, why_missing
 from eddyline.model.catalog import Stream
+from eddyline.model.names import first_names
 
 Columns = dict[str, pa.Array | pa.ChunkedArray]
 # Of so many columns one is read, or fewer: then what is read is compared, and not the whole schema.
@@ -97,7 +98,7 @@ def _missing(schema: pa.Schema, stream: Stream, name: str) -> SchemaError:
         )
     return SchemaError(
         f'the batch for stream "{stream.name}" has no column "{name}"',
-        hint=f"its columns are {', '.join(labels)}",
+        hint=f"its columns are {first_names(labels)}",
     )
 
 

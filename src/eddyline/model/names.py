@@ -44,6 +44,15 @@ def short_repr(value: object) -> str:
     return repr(value) if not isinstance(value, str) or len(value) <= 60 else repr(value[:60]) + "..."
 
 
+def first_names(names: Iterable[str]) -> str:
+    """The first few names as a message shows them, however many and however long they are.
+
+    >>> first_names(["symbol", "price"])
+    'symbol, price'
+    """
+    return ", ".join(name if len(name) <= 60 else f"{name[:60]}..." for name in islice(names, 12))
+
+
 def is_unicode(text: str) -> bool:
     """Whether a text can be written down: it has no half of a character (a lone surrogate).
 

@@ -18,6 +18,7 @@ from eddyline.errors import FileError, SchemaError
 from eddyline.functions.evaluate.layouts import ordinary, ordinary_type
 from eddyline.model import types as t
 from eddyline.model.catalog import spark_type
+from eddyline.model.names import first_names
 from eddyline.runtime.embedded.chunk import Chunk, Reading, without
 from eddyline.runtime.embedded.from_text import fit, words_for
 from eddyline.runtime.embedded.places import Place, open_bytes, start_of
@@ -118,7 +119,7 @@ def _names(schema: pa.Schema, reading: Reading) -> list[str]:
         if name is None:
             raise SchemaError(
                 f'"{reading.place.name}" has no column "{field.name}", which stream "{stream.name}" has',
-                hint=f"its columns are {', '.join(schema.names[:12])}",
+                hint=f"its columns are {first_names(schema.names)}",
             )
         found = ordinary_type(schema.field(name).type)
         if _sort(found) not in (_sort(field.type), "null"):

@@ -14,6 +14,7 @@ from pyarrow import csv
 
 from eddyline.delivery.kinds import is_text
 from eddyline.errors import FileError
+from eddyline.model.names import first_names
 from eddyline.runtime.embedded import csv_text
 from eddyline.runtime.embedded.blocks import LONGEST, Block, blocks, count_lines
 from eddyline.runtime.embedded.chunk import Chunk, Reading, native, without
@@ -78,7 +79,7 @@ def _read_head(reading: Reading, block: Block, separator: bytes) -> tuple[_Head 
     if missing:
         raise FileError(
             f'"{reading.place.name}" has no column "{missing[0]}", which stream "{reading.stream.name}" has',
-            hint=f"its first line names {', '.join(names[:12])}",
+            hint=f"its first line names {first_names(names)}",
         )
     spelled = [name.lower() for name in names]
     repeated = [name for name in reading.stream.schema.names if spelled.count(name.lower()) > 1]
