@@ -31,9 +31,8 @@ Run = tuple[Bytes, ...]  # what each of some neighbouring bytes may be
 
 TESTS: Final = 4
 LONGEST: Final = 32
-NEARLY: Final = (
-    10.0  # times as common as the best run is still good for the first one, where a search may begin
-)
+# A first run up to so many times as common as the best one is preferred: a search may begin there.
+NEARLY: Final = 2.0
 _ANY_CASE: Final = 0xDF  # without this bit a letter is its capital
 # How common a byte is, roughly, in logs and other texts; only the order of runs depends on it.
 _SHARES: Final = [
