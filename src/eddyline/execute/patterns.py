@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from eddyline.functions.evaluate.arrays import text_buffers
 from eddyline.functions.evaluate.odd_text import MALFORMED, decoded
-from eddyline.functions.java_regex import BacktrackingSearch, LinearSearch, compiled
+from eddyline.functions.java_regex import MOST_MOVES, BacktrackingSearch, LinearSearch, compiled
 from eddyline.index.patterns import GramTable, PatternIndex, without
 from eddyline.kernels import patterns as kernels
 
@@ -21,8 +21,9 @@ Pairs: TypeAlias = tuple[Rows, Numbers]
 View: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[Any], npt.NDArray[np.uint8], int]
 
 ROOM: Final = 1 << 15
-FEW: Final = (
-    2  # regular expressions for which looking for literals, or for distinct texts, may not be worth it
+FEW: Final = 2  # regular expressions: looking for literals, or for distinct texts, may not be worth it then
+MANY: Final = (
+    1_000  # regular expressions from which on they share 200 MB of moves, instead of having 200 KB each
 )
 COMMON: Final = 0.2
 ENOUGH: Final = 256  # texts, to tell that a literal is common
@@ -53,9 +54,10 @@ class Patterns:
         numbers = [*index.filtered.tolist(), *index.searched.tolist()]
         self._regexes = dict(zip(numbers, index.regexes, strict=True))
         self._searches: dict[int, LinearSearch | BacktrackingSearch] = {}
+        self._most_moves = MOST_MOVES * MANY // max(MANY, len(numbers))
         self._is_filtered = np.zeros(index.size, np.bool_)
         self._is_filtered[index.filtered] = True
-        # whole literals are found in the bytes of a text as in what Java makes of them, if these are no UTF-8
+        # whole literals are found in the bytes of a text as in what Java makes of them, if these are not valid UTF-8
         of_characters = len(index.filtered) or len(index.searched) or len(index.counted)
         codes = index.codes.tobytes()
         self._sees_characters = bool(
@@ -154,7 +156,7 @@ class Patterns:
         """In which of some rows a regular expression finds something."""
         search = self._searches.get(number)
         if search is None:  # kept here, since a set may have more of them than a cache
-            search = self._searches[number] = compiled(self._regexes[number])
+            search = self._searches[number] = compiled(self._regexes[number], self._most_moves)
         return search.search(*text_buffers(values), rows).hits
 
 

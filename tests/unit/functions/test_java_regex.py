@@ -94,7 +94,10 @@ def test_found(pattern: str, found: str) -> None:
     assert not isinstance(node, Unsupported)
     searches: list[LinearSearch | BacktrackingSearch] = [BacktrackingSearch(program(node))]
     if not needs_backtracking(pattern):
-        searches.append(LinearSearch(node))
+        searches += [
+            LinearSearch(node),
+            LinearSearch(node, most_moves=1),
+        ]  # with hardly any states made beforehand
     for search in searches:
         hits = search.search(*text_buffers(pa.array(TEXTS)), np.arange(len(TEXTS))).hits
         assert {text for text, hit in zip(TEXTS, hits, strict=True) if hit} == wanted

@@ -16,12 +16,13 @@ out as Java does, in at most 1,000,000 steps per text. Refused are more than 100
 characters.
 """
 
-from eddyline.functions.java_regex.linear import Found, LinearSearch
+from eddyline.functions.java_regex.linear import MOST_MOVES, Found, LinearSearch
 from eddyline.functions.java_regex.parse import check
 from eddyline.functions.java_regex.reader import Unsupported
 from eddyline.functions.java_regex.search import MOST_STEPS, BacktrackingSearch, compiled, needs_backtracking
 
 __all__ = [
+    "MOST_MOVES",
     "MOST_STEPS",
     "BacktrackingSearch",
     "Found",

@@ -20,7 +20,6 @@ COMMON: Final = frozenset(
 )  # bytes so common that skipping to the next one gains nothing
 MOST_MOVES: Final = 50_000  # 200 KB; foo.{1,20}bar needs nearly all of them
 MOST_WORK: Final = 4_000_000  # edges looked at while states are made: some milliseconds
-_TABLE: Final = 1 << (2 * MOST_STATES - 1).bit_length()
 
 Rows: TypeAlias = npt.NDArray[np.int64]
 Truth: TypeAlias = npt.NDArray[np.bool_]
@@ -35,9 +34,13 @@ class Found(NamedTuple):
 
 
 class LinearSearch:
-    """One pattern; a search changes nothing, so threads may share it. Raises NotLinear where there is no automaton."""
+    """One pattern; a search changes nothing, so threads may share it. Raises NotLinear where there is no automaton.
 
-    def __init__(self, node: Node) -> None:
+    `most_moves` bounds the states that are made beforehand, and with them memory; a text that leads beyond them is read
+    more slowly.
+    """
+
+    def __init__(self, node: Node, most_moves: int = MOST_MOVES) -> None:
         pattern = automaton(node)
         fields: dict[str, Any] = {name: getattr(pattern, name) for name in Automaton.__slots__}
         self._step = -1 if fields.pop("backwards") else 1
@@ -45,10 +48,10 @@ class LinearSearch:
         self._beyond: tuple[Any, ...] | None = None
         positions, classes = pattern.members.shape
         self._width = classes + 1
-        room = max(kernels.START + 1, min(MOST_STATES, MOST_MOVES // self._width))
+        room = max(kernels.START + 1, min(MOST_STATES, most_moves // self._width))
         sets = np.zeros((room, (positions + 63) // 64), np.uint64)
         befores = np.zeros(room, np.int32)
-        slots = np.full(_TABLE, -1, np.int32)
+        slots = np.full(1 << (2 * room - 1).bit_length(), -1, np.int32)
         moves = np.empty(room * self._width, np.uint32)
         count = kernels.determinize(tuple(fields.values()), sets, befores, slots, moves, MOST_WORK)
         home, stays = self._home(moves[: count * self._width])

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.functions.java_regex.automaton import NotLinear, automaton
-from eddyline.functions.java_regex.linear import Found, LinearSearch, Rows
+from eddyline.functions.java_regex.linear import MOST_MOVES, Found, LinearSearch, Rows
 from eddyline.functions.java_regex.parse import parse
 from eddyline.functions.java_regex.program import Program, program
 from eddyline.functions.java_regex.reader import Unsupported
@@ -55,12 +55,12 @@ class BacktrackingSearch:
 
 
 @lru_cache(maxsize=1 << 12)
-def compiled(pattern: str) -> LinearSearch | BacktrackingSearch:
-    """The search for an accepted pattern."""
+def compiled(pattern: str, most_moves: int = MOST_MOVES) -> LinearSearch | BacktrackingSearch:
+    """The search for an accepted pattern; `most_moves` as `LinearSearch` has it."""
     node = parse(pattern)
     assert not isinstance(node, Unsupported), f"a refused pattern is not searched for: {node}"
     try:
-        return LinearSearch(node)
+        return LinearSearch(node, most_moves)
     except NotLinear:
         return BacktrackingSearch(program(node))
 
