@@ -29,7 +29,7 @@ from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import expression_text, statement_text, where_text
 from eddyline.testing.tree import Statement
 from tests.differential.exceptions import excused
-from tests.differential.finding import Finding, Report, same, value_of
+from tests.differential.finding import UNJUDGED, Finding, Report, same, value_of
 from tests.differential.judge import Failed, Refused, Values, Verdict, judge
 
 Find = Callable[[QuerySet, pa.RecordBatch], Mapping[str, list[int]]]
@@ -260,7 +260,7 @@ def _difference(
         actual = value_of(
             partial(reference.evaluate, expression, row, time_zone=zone, on_failure=failed.append)
         )
-        if not same(actual, expected):
+        if actual is not UNJUDGED and not same(actual, expected):
             names = ", ".join(sorted({call.function for call in failed if isinstance(call, Call)}))
             return Finding(judgement, statement, expected, actual, i, f"failed: {names}" if names else "")
     return None

@@ -18,7 +18,7 @@ from eddyline.testing.plain import GRAMMAR, PLAIN
 from eddyline.testing.queries import statement
 from eddyline.testing.text import statement_text, where_text
 from eddyline.testing.tree import Statement
-from tests.differential.finding import Finding, value_of
+from tests.differential.finding import UNJUDGED, Finding, value_of
 
 CHUNK = 100
 
@@ -40,7 +40,8 @@ def judge_duckdb(statements: Sequence[Statement], batch: pa.RecordBatch) -> list
             findings.append(Finding("duckdb", one, "accepted", "refused", detail=str(error)))
             continue
         actual = [value_of(partial(reference.evaluate, predicate, row)) for row in rows]
-        row = next((i for i in range(len(rows)) if actual[i] is not expected[i]), None)
+        differs = (i for i, value in enumerate(actual) if value is not UNJUDGED and value is not expected[i])
+        row = next(differs, None)
         if row is not None:
             findings.append(Finding("duckdb", one, expected[row], actual[row], row))
     return findings

@@ -16,7 +16,7 @@ from eddyline.sql import bind
 from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import statement_text
 from eddyline.testing.tree import Statement
-from tests.differential.finding import Finding, value_of
+from tests.differential.finding import UNJUDGED, Finding, value_of
 
 
 def judge_normal(statements: Sequence[Statement], batch: pa.RecordBatch, zone: str = "UTC") -> list[Finding]:
@@ -35,7 +35,7 @@ def judge_normal(statements: Sequence[Statement], batch: pa.RecordBatch, zone: s
         for i, row in enumerate(rows):
             value = value_of(partial(reference.evaluate, bound.predicate, row, time_zone=zone))
             actual = value_of(partial(holds, normal.predicate, row, zone))
-            if actual is not (value is True):
+            if UNJUDGED not in (value, actual) and actual is not (value is True):
                 findings.append(
                     Finding("normal", statement, value is True, actual, i, repr(normal.predicate)[:500])
                 )
