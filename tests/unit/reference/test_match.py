@@ -56,7 +56,7 @@ def test_queries_as_text_take_part_by_their_stream() -> None:
 
 
 def test_the_stream_must_be_clear() -> None:
-    with pytest.raises(SchemaError, match="which stream"):
+    with pytest.raises(SchemaError, match="no stream is named"):
         reference.match([], BATCH, streams=[QUOTES, NEWS])
     with pytest.raises(SchemaError, match='"ticks" is not known'):
         reference.match([], BATCH, streams=[QUOTES], stream="ticks")
