@@ -1,6 +1,6 @@
 """`python -m bench run`: measure, print, and write bench/results/latest.json; `spark`: the same on Spark, in the same file;
-`report`: put that into the README; `figures`: the experiments of the papers, with pictures; `compare`: two trees beside
-each other.
+`report`: put that into docs/benchmarks.md and the README; `figures`: the experiments of the papers, with pictures;
+`compare`: two trees beside each other.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     spark.add_argument("--workload", choices=("alerts", "paper"), action="extend", nargs="+")
     spark.add_argument("--quick", action="store_true", help="few rows, up to 10,000 queries")
     spark.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
-    shown = commands.add_parser("report", help="write the tables of the README")
+    shown = commands.add_parser("report", help="write the tables of docs/benchmarks.md and the README")
     figures = commands.add_parser(
         "figures",
         help="run the experiments of the papers",

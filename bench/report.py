@@ -1,7 +1,8 @@
-"""Results as tables: on the terminal, and in the README between markers (`python -m bench report`)."""
+"""Results as tables: on the terminal, all of them in docs/benchmarks.md, a few in the README (`python -m bench report`)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -11,13 +12,53 @@ from rich.table import Table
 from bench.bars import bar_of
 from bench.record import Record
 
-README: Final = Path(__file__).parents[1] / "README.md"
+ROOT: Final = Path(__file__).parents[1]
+README: Final = ROOT / "README.md"
+PAGE: Final = ROOT / "docs" / "benchmarks.md"
 BEGIN: Final = "<!-- bench:begin -->"
 END: Final = "<!-- bench:end -->"
 SPARK_BEGIN: Final = "<!-- bench-spark:begin -->"
 SPARK_END: Final = "<!-- bench-spark:end -->"
 HEAD: Final = ("workload", "queries", "rows", "metric", "ours", "peer", "peer's", "ratio", "bar")
 _LEFT: Final = ("workload", "metric", "peer")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A line that the README shows: what is evaluated and beside whom, told in words."""
+
+    text: str
+    beside: str
+    workload: str
+    queries: int
+    metric: str
+    peer: str
+
+    def tells(self, record: Record) -> bool:
+        """Whether the line is this one; of several sizes the last counts."""
+        own = (self.workload, self.queries, self.metric, self.peer)
+        return (record.workload, record.queries, record.metric, record.peer) == own
+
+
+HEADLINES: Final = (
+    Headline("alerts: a symbol, a bound on price and volume", "Polars", "alerts", 10_000, "call", "polars"),
+    Headline("the same rules", "DuckDB", "alerts", 10_000, "call", "duckdb"),
+    Headline("the same, a million of them", "DuckDB", "alerts", 1_000_000, "call", "duckdb"),
+    Headline("ranges over ten columns", "Polars", "paper", 10_000, "call", "polars"),
+    Headline("AND and OR, nested", "Polars", "boolean", 10_000, "call", "polars"),
+    Headline("the public Sigma detection rules", "DuckDB", "sigma", 3_755, "call", "duckdb"),
+    Headline(
+        "matches counted on Spark", "a join with a table of rules", "paper", 10_000, "counts", "rules-join"
+    ),
+    Headline(
+        "matches of every tuple on Spark",
+        "a Boolean column for each rule",
+        "paper",
+        1_000,
+        "numbers",
+        "boolean-columns",
+    ),
+)
 
 
 def figure(value: float) -> str:
@@ -32,10 +73,13 @@ def figure(value: float) -> str:
     return f"{value:.3g}"
 
 
+def _ratio(record: Record) -> str:
+    return (f"{record.ratio:,.0f}" if record.ratio >= 100 else f"{record.ratio:.3g}") + "x"
+
+
 def cells(record: Record) -> tuple[str, ...]:
     """One line of the table, without colours."""
     r, bar = record, bar_of(record)
-    ratio = (f"{r.ratio:,.0f}" if r.ratio >= 100 else f"{r.ratio:.3g}") + "x"
     held = "" if bar is None else f"{bar}{'' if bar.met(r) else ' !'}"
     different = "" if r.equal else " (results differ)"
     sizes = (f"{r.queries:,}", figure(r.rows) if r.rows else "")
@@ -46,7 +90,7 @@ def cells(record: Record) -> tuple[str, ...]:
         figure(r.ours),
         r.peer + different,
         figure(r.peer_value),
-        ratio,
+        _ratio(r),
         held,
     )
 
@@ -88,11 +132,29 @@ def insert(text: str, table: str, begin: str = BEGIN, end: str = END) -> str:
     return f"{head}{begin}\n{table}\n{end}{tail}"
 
 
-def write(records: list[Record], page: Path = README) -> None:
-    """Rewrite the tables of a page; one of which there are no lines stays as it is."""
+def highlights(records: list[Record]) -> str:
+    """The table of the README, or an empty text if a line of it was not measured."""
+    rows = [
+        ["queries", "", "rows per second", "beside", "times as fast"],
+        ["---:", "---", "---:", "---", "---:"],
+    ]
+    for headline in HEADLINES:
+        told = [record for record in records if headline.tells(record)]
+        if not told:
+            return ""
+        line = told[-1]
+        rows.append([f"{line.queries:,}", headline.text, figure(line.ours), headline.beside, _ratio(line)])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def write(records: list[Record], page: Path = PAGE, readme: Path = README) -> None:
+    """Rewrite the tables of both pages; one of which lines are missing stays as it is."""
     text = page.read_text(encoding="utf-8")
     for on_spark, begin, end in ((False, BEGIN, END), (True, SPARK_BEGIN, SPARK_END)):
         lines = [record for record in records if record.on_spark == on_spark]
         if lines:
             text = insert(text, markdown(lines), begin, end)
     page.write_text(text, encoding="utf-8")
+    few = highlights(records)
+    if few:
+        readme.write_text(insert(readme.read_text(encoding="utf-8"), few), encoding="utf-8")

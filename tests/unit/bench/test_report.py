@@ -48,16 +48,33 @@ def test_table_fits_a_hundred_columns_and_says_what_differs() -> None:
 
 
 def test_page_gets_the_table_between_its_markers(tmp_path: Path) -> None:
-    page = tmp_path / "README.md"
-    page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
-    report.write([GOOD], page)
+    page, readme = tmp_path / "benchmarks.md", tmp_path / "README.md"
+    for path in (page, readme):
+        path.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+    report.write([GOOD], page, readme)
     text = page.read_text()
     assert "old" not in text and text.startswith("before\n") and text.endswith("\nafter\n")
     assert "| paper | 10,000 | 400 k | marginal | 6.4 M | polars | 348 k | 18.4x | 12x |" in text
-    report.write([GOOD], page)
+    report.write([GOOD], page, readme)
     assert page.read_text() == text
+    assert "old" in readme.read_text()  # most of its lines were not measured
     with pytest.raises(ValueError, match="no lines"):
         report.insert("a page without them", "")
+
+
+def test_readme_gets_the_headlines_once_all_are_measured(tmp_path: Path) -> None:
+    page, readme = tmp_path / "benchmarks.md", tmp_path / "README.md"
+    page.write_text(
+        f"{report.BEGIN}\n{report.END}\n{report.SPARK_BEGIN}\n{report.SPARK_END}\n", encoding="utf-8"
+    )
+    readme.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+    lines = [
+        Record.rates(h.workload, h.queries, 1_000, h.metric, 2_000_000, h.peer, 1_000, True)
+        for h in report.HEADLINES
+    ]
+    report.write(lines, page, readme)
+    text = readme.read_text()
+    assert "old" not in text and text.count("| 2,000x |") == len(report.HEADLINES) <= 8
 
 
 def test_marginal_takes_what_a_call_costs_anyway_out() -> None:
