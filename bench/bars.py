@@ -90,6 +90,7 @@ BARS: Final = (
     Bar("engine", "tuples", "asked for", ours=1_000_000, at_least=10_000),
     Bar("engine", "changes", "asked for", ours=200, at_least=10_000),
     Bar("engine", "p99", "median", ratio=1 / 3, at_least=10_000),
+    Bar("engine", "worn", "fresh engine", ratio=0.9, at_least=10_000),
     # on Spark: at most so many times the time of a pass-through
     Bar("alerts", "numbers", "pass-through", ratio=1 / 1.3, at_most=1_000),
     Bar("alerts", "numbers", "pass-through", ratio=1 / 1.5, at_most=10_000),

@@ -3,6 +3,9 @@
 10,000 `alerts` stand. One thread pushes batches of 10,000 tuples, a little faster than a million tuples a second, which
 leaves it idle between pushes if it is quick enough; another one adds or removes a query a little more than 200 times a
 second. The engine merges in a process of its own.
+
+Then five million changes are made at once, and after a second of rest pushes are compared with those of an engine that has
+had nothing but the queries that stand in the end.
 """
 
 from __future__ import annotations
@@ -27,6 +30,9 @@ ROWS = 10_000
 PUSHES = 2_500
 TUPLES = 1_040_000  # a second
 CHANGES = 208  # a second
+WEAR = 5_000_000  # changes
+REST = 1.0  # second
+TOGETHER = 2_000  # queries that one of these changes adds, and as many that it removes
 
 
 def run(setting: Setting) -> Iterator[Record]:
@@ -47,6 +53,37 @@ def run(setting: Setting) -> Iterator[Record]:
     yield Record.rates("engine", queries, ROWS, "tuples", tuples, "asked for", TUPLES, equal)
     yield Record.rates("engine", queries, ROWS, "changes", changes, "asked for", CHANGES, equal)
     yield Record("engine", queries, ROWS, "p99", tail, "median", median, median / tail, equal)
+    yield _worn(workload, batches, WEAR // 100 if setting.quick else WEAR)
+
+
+def _worn(workload: Workload, batches: list[pa.RecordBatch], changes: int) -> Record:
+    """Tuples a second of an engine that has seen many changes, beside one that has seen none."""
+    worn, fresh = (Engine(streams=[workload.stream]) for _ in range(2))
+    worn.add(workload.texts)
+    there, texts = deque(workload.texts), list(alerts.workload(100_000, seed=11).texts.values())
+    for first in range(0, changes // 2, TOGETHER):
+        added = {f"added {n}": texts[n % len(texts)] for n in range(first, first + TOGETHER)}
+        there.extend(added)
+        worn.change(add=added, remove=[there.popleft() for _ in added])
+    time.sleep(REST)
+    fresh.add(worn.queries())
+    fresh.merge()
+
+    def pushed(engine: Engine) -> float:
+        start = time.process_time()
+        for batch in batches:
+            engine.push(workload.stream.name, batch)
+        return time.process_time() - start
+
+    for engine in (worn, fresh):
+        pushed(engine)
+    times = [(pushed(worn), pushed(fresh)) for _ in range(9)]
+    ours, theirs = (len(batches) * ROWS / float(np.median(side)) for side in zip(*times, strict=True))
+    equal = all(_agree(engine, workload, batches[0]) for engine in (worn, fresh))
+    for engine in (worn, fresh):
+        engine.close()
+    queries = len(workload.texts)
+    return Record.rates("engine", queries, ROWS, "worn", ours, "fresh engine", theirs, equal)
 
 
 def _warm_up(engine: Engine, workload: Workload, batches: list[pa.RecordBatch]) -> None:
