@@ -5,13 +5,27 @@ from typing import Any as _Any
 
 from eddyline import reference
 from eddyline.compile import Compiler
-from eddyline.engine import Deliveries, DeliveryError, DeliveryLog, Engine
+from eddyline.config import IndexSettings, OrderSettings
+from eddyline.engine import Deliveries, DeliveryFailure, DeliveryLog, Engine
 from eddyline.errors import (
+    BrokenFileError,
+    ConflictError,
+    DeliveryError,
     EddylineError,
+    FileError,
+    FullDiskError,
+    IdError,
+    InternalError,
     LedgerError,
+    NameRefusedError,
+    PipelineError,
     QueryError,
+    RefusedError,
     RegistryError,
     SchemaError,
+    SettingsError,
+    SetupError,
+    SinkError,
     UnknownQueryError,
 )
 from eddyline.model.catalog import Stream
@@ -23,20 +37,35 @@ if _TYPE_CHECKING:
     from eddyline.registry import Registry
 
 __all__ = [
+    "BrokenFileError",
     "Compiler",
+    "ConflictError",
     "Deliveries",
     "DeliveryError",
+    "DeliveryFailure",
     "DeliveryLog",
     "EddylineError",
     "Engine",
+    "FileError",
+    "FullDiskError",
+    "IdError",
+    "IndexSettings",
+    "InternalError",
     "LedgerError",
     "Matches",
+    "NameRefusedError",
+    "OrderSettings",
+    "PipelineError",
     "Query",
     "QueryError",
     "QuerySet",
+    "RefusedError",
     "Registry",
     "RegistryError",
     "SchemaError",
+    "SettingsError",
+    "SetupError",
+    "SinkError",
     "StandingQuery",
     "Stream",
     "UnknownQueryError",

@@ -9,6 +9,22 @@ from eddyline.runtime.spark.count import count
 from eddyline.runtime.spark.functions import spark_resolver
 from eddyline.runtime.spark.match import match
 from eddyline.runtime.spark.pipeline.pipeline import Pipeline
+from eddyline.runtime.spark.pipeline.running import RunningPipeline
+from eddyline.runtime.spark.pipeline.settings import PipelineSettings, SinkSettings, SourceSettings
 from eddyline.runtime.spark.session import session
+from eddyline.runtime.spark.watching import BatchReport, Metrics, Tail
 
-__all__ = ["Pipeline", "count", "match", "session", "spark_resolver"]
+__all__ = [
+    "BatchReport",
+    "Metrics",
+    "Pipeline",
+    "PipelineSettings",
+    "RunningPipeline",
+    "SinkSettings",
+    "SourceSettings",
+    "Tail",
+    "count",
+    "match",
+    "session",
+    "spark_resolver",
+]

@@ -1,7 +1,7 @@
 """The embedded engine: queries that come and go while tuples flow, versions, deliveries, accounts."""
 
-from eddyline.engine.deliveries import Deliveries, DeliveryError
+from eddyline.engine.deliveries import Deliveries, DeliveryFailure
 from eddyline.engine.delivery_log import DeliveryLog
 from eddyline.engine.engine import Engine
 
-__all__ = ["Deliveries", "DeliveryError", "DeliveryLog", "Engine"]
+__all__ = ["Deliveries", "DeliveryFailure", "DeliveryLog", "Engine"]

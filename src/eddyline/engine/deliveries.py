@@ -17,7 +17,7 @@ What = Literal["matching", "projection", "callback", "queue"]
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveryError:
+class DeliveryFailure:
     """Something that failed while all else went on: a condition or projection (its queries got nothing), or a receiver."""
 
     what: What
@@ -40,7 +40,7 @@ class Deliveries:
         self,
         tables: Sequence[pa.Table],
         account: BatchAccount,
-        errors: Sequence[DeliveryError] = (),
+        errors: Sequence[DeliveryFailure] = (),
         *,
         empty: Callable[[str], pa.Table],
         repeated: bool = False,

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.engine.changes import Changes, Edit
-from eddyline.engine.deliveries import Deliveries, DeliveryError, rows_of
+from eddyline.engine.deliveries import Deliveries, DeliveryFailure, rows_of
 from eddyline.engine.delivery_log import DeliveryLog
 from eddyline.engine.ledger import Ledger
 from eddyline.engine.live import LiveSet
@@ -357,11 +357,11 @@ class Engine:
                 try:
                     subscription.callback(rows)
                 except Exception as error:
-                    self._report(deliveries, DeliveryError("callback", _named(subscription), error))
+                    self._report(deliveries, DeliveryFailure("callback", _named(subscription), error))
             for queue in queues:
                 hand_over(queue, table)
 
-    def _report(self, deliveries: Deliveries, error: DeliveryError) -> None:
+    def _report(self, deliveries: Deliveries, error: DeliveryFailure) -> None:
         deliveries.errors.append(error)
         self._ledger.error(error.queries)
         log.error("%s", error, exc_info=error.error)

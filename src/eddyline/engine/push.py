@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.engine.account import BatchAccount
-from eddyline.engine.deliveries import DeliveryError
+from eddyline.engine.deliveries import DeliveryFailure
 from eddyline.engine.ledger import Outcome
 from eddyline.engine.live import State
 from eddyline.engine.matching import Found, find
@@ -28,7 +28,7 @@ class Pushed:
     """What came out of a batch, before anybody was told."""
 
     tables: list[pa.Table]
-    errors: list[DeliveryError]
+    errors: list[DeliveryFailure]
     account: BatchAccount
     outcome: Outcome
     failures: dict[Expression, int]
@@ -41,7 +41,7 @@ def evaluate(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, tim
     shadow = state.table.shadows[found.slot]
     outcome.add("shadowed", found.slot[shadow])
     tables: list[pa.Table] = []
-    errors = [DeliveryError("matching", names, error) for names, error in _failed(state.table, found)]
+    errors = [DeliveryFailure("matching", names, error) for names, error in _failed(state.table, found)]
     outcome.errors[list(found.failed)] += 1
     for rows, slots in _by_projection(state.table, found, ~shadow):
         try:
@@ -50,7 +50,7 @@ def evaluate(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, tim
             outcome.add("undelivered", slots)
             outcome.errors[np.unique(slots)] += 1
             names = tuple(dict.fromkeys(state.table.names[slots].tolist()))
-            errors.append(DeliveryError("projection", names, error))
+            errors.append(DeliveryFailure("projection", names, error))
             log.error("%s", errors[-1], exc_info=error)
     delivered = sum(table.num_rows for table in tables)
     if delivered != int(outcome.delivered.sum()):
