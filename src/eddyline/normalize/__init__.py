@@ -3,6 +3,5 @@
 from eddyline.normalize.explain import explain, trace
 from eddyline.normalize.pipeline import RULES, normalize, pin, plan, without
 from eddyline.normalize.plan import Plan
-from eddyline.normalize.share import Sharing
 
-__all__ = ["RULES", "Plan", "Sharing", "explain", "normalize", "pin", "plan", "trace", "without"]
+__all__ = ["RULES", "Plan", "explain", "normalize", "pin", "plan", "trace", "without"]
