@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bench.baselines.conjunctions import Conjunction
+from bench.baselines.orders import best_order
 from bench.experiments import course, over_time, sets
 from bench.experiments.data import bell
 from bench.experiments.query_sets import indexed, query_set
@@ -28,7 +29,6 @@ from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence as Subjects
 from eddyline.order.carry_over import carry_over
-from eddyline.order.exact import best_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

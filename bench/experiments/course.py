@@ -71,7 +71,7 @@ def run(
     sequence, finding, watch = start, None, Watch(settings, initial)
     seen: list[float] = []
     for place, sample in enumerate(stream):
-        costs.append(count_visits(sample, sequence, immediate=settings.pruning == "immediate").visited_each)
+        costs.append(count_visits(sample, sequence).visited_each)
         if at_once and place == 0:
             finding, seen = _made(sample, settings, sequence, make), []
         if finding is None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bench.baselines.orders import best_order
 from bench.experiments import course, over_time, sets
 from bench.experiments.data import UNIT, VALUES, Data
 from bench.experiments.query_sets import QuerySet, query_set
@@ -24,7 +25,6 @@ from bench.experiments.result import Claim, Result, Row, head_of
 from bench.experiments.samples import sample_of
 from bench.experiments.scale import Scale
 from eddyline.config import OrderSettings, StrategyName
-from eddyline.order.exact import best_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

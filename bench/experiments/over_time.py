@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bench.baselines.orders import best_order
 from bench.experiments import course, plots
 from bench.experiments.result import Claim, Result, Row, mean
 from bench.experiments.thresholds import smooth
 from eddyline.model.sample import Sample
-from eddyline.order.exact import best_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

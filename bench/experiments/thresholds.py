@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from bench.baselines.orders import best_order
 from bench.experiments import course, orders, plots, sets
 from bench.experiments.data import Data, alternating, bell, uniform
 from bench.experiments.query_sets import QuerySet, query_set
@@ -84,7 +85,7 @@ def measured(plan: Plan) -> tuple[tuple[Row, ...], dict[str, course.Course]]:
 
 def _best(queries: QuerySet, both: tuple[Data, Data], stream: Sequence[object], plan: Plan) -> course.Course:
     """The exact best fixed order of each distribution, changed at once at every boundary."""
-    best = [course.found("best", orders.learning_sample(queries, data)) for data in both]
+    best = [best_order(orders.learning_sample(queries, data)) for data in both]
     costs: list[float] = []
     for place, sample in enumerate(stream):
         chosen: Subjects = best[place * plan.period // plan.span % 2]

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from bench import ours
+from bench.baselines.orders import bad_order
 from bench.interleaved import interleaved
 from bench.measure import Setting
 from bench.record import Record
@@ -21,6 +22,8 @@ from bench.workloads import alerts, boolean, equality, paper, patterns, selectiv
 from bench.workloads.workload import Workload
 from eddyline import Stream
 from eddyline.config import FIXED_ORDER, IndexSettings, OrderSettings, StrategyName
+from eddyline.functions.evaluate import Evaluation
+from eddyline.model.sample import Sample
 from eddyline.queryset import QuerySet
 
 SMALL: Final = 512
@@ -96,8 +99,7 @@ def _records(load: Load, sizes: tuple[int, ...]) -> Iterator[Record]:
 
 
 def _bad_order(load: Load, sizes: tuple[int, ...]) -> Iterator[Record]:
-    worst = _settled(load, load.batch(sizes[0]), "worst")
-    sides = {"adaptive": _built(load), "worst order": worst}
+    sides = {"adaptive": _built(load), "worst order": _worst(load, load.batch(sizes[0]))}
     for rows in sizes:
         batches = [load.batch(rows)]
         yield _record(load, rows, interleaved(sides, batches), "worst order", sides, batches)
@@ -157,6 +159,17 @@ def _settled(load: Load, batch: pa.RecordBatch, strategy: StrategyName) -> Query
     queryset = _built(load, IndexSettings(executor="rowwise", order=order))
     for _ in range(2 * len(load.stream.schema)):  # a strategy takes at most a period for each subject
         queryset.match(batch.slice(0, 10 * PERIOD))
+    return queryset
+
+
+def _worst(load: Load, batch: pa.RecordBatch) -> QuerySet:
+    """Row by row in an order with very many visits for the tuples of a batch."""
+    queryset = _built(load, FORCED["row by row"])
+    some = batch.take(pa.array(np.linspace(0, len(batch) - 1, min(len(batch), PERIOD)).astype(np.int64)))
+    for executor in queryset.segments:
+        rowwise, _ = executor.rowwise
+        regions = rowwise.regions(Evaluation(some), len(some))
+        rowwise.sequence = bad_order(Sample(rowwise.index.ascs, regions))  # where the order begins, and stays
     return queryset
 
 

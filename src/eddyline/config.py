@@ -10,36 +10,23 @@ from eddyline.errors import SettingsError
 
 Executor = Literal["auto", "sliced", "keyed", "rowwise"]
 Direct = Literal["auto", "always", "never"]
-StrategyName = Literal[
-    "fixed",
-    "random",
-    "worst",
-    "best",
-    "macs",
-    "sas",
-    "macssas",
-    "macro",
-    "hybrid",
-    "ticket",
-    "adaptive",
-]
-Pruning = Literal["immediate", "delayed"]
+StrategyName = Literal["fixed", "macs", "sas", "macssas", "macro", "hybrid", "ticket", "adaptive"]
 Drift = Literal["dropping", "selectivity", "visits"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderSettings:
-    """In which order tuples visit subjects, and when that is thought over. No setting changes a match.
+    """In which order tuples visit subjects, and when that is reconsidered. No setting changes a match.
 
     >>> OrderSettings(strategy="alphabetical")
     Traceback (most recent call last):
     eddyline.errors.SettingsError: strategy "alphabetical" is not known
-    hint: one of fixed, random, worst, best, macs, sas, macssas, macro, hybrid, ticket, adaptive
+    hint: one of fixed, macs, sas, macssas, macro, hybrid, ticket, adaptive
     """
 
     strategy: StrategyName = "adaptive"
     """Who proposes the order (see `order/`): `adaptive` by expected time; `macro` and `hybrid` as in ASC-2; `macs`, `sas`
-    and `macssas` as in ASC-1; `ticket` as in CACQ; `fixed`, `random`, `worst` and `best` to compare with."""
+    and `macssas` as in ASC-1; `ticket` as in CACQ; `fixed` keeps the first one."""
 
     period: int = 1_000
     """The papers' tau, in sampled tuples: what one step of a strategy looks at, such as the choice of one subject more."""
@@ -63,14 +50,11 @@ class OrderSettings:
     """Which part of the time of matching the monitor may take: where it would take more, it looks at fewer tuples and
     waits before it computes; 1 lets it take what it wants."""
 
-    pruning: Pruning = "immediate"
-    """`immediate` drops a tuple as soon as no query is left for it; `delayed` visits all subjects first, to compare with."""
-
     seed: int = 0
     """What the strategies that draw lots start from."""
 
     def __post_init__(self) -> None:
-        for name, kind in (("strategy", StrategyName), ("drift", Drift), ("pruning", Pruning)):
+        for name, kind in (("strategy", StrategyName), ("drift", Drift)):
             allowed = get_args(kind)
             if getattr(self, name) not in allowed:
                 raise SettingsError(

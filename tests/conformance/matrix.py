@@ -46,7 +46,6 @@ CONFIGURATIONS = {
     "keyed in segments": IndexSettings(executor="keyed", segment_size=7),
     "rowwise in segments": IndexSettings(executor="rowwise", segment_size=13),
     **{f"order {name}": ordered(strategy=name) for name in STRATEGIES},
-    "order hybrid, delayed": ordered(strategy="hybrid", pruning="delayed"),
 }
 Queries = dict[str, str]
 

@@ -99,7 +99,6 @@ class Ordered:
         self.rowwise = rowwise
         self.settings = settings
         self._quick, self._exact = clock or perf_counter, clock or thread_time
-        self._immediate = settings.pruning == "immediate"
         ascs = rowwise.index.ascs
         self._rearranging = Rearranging(
             ascs,
@@ -111,7 +110,7 @@ class Ordered:
         self._monitor = Monitor(rowwise, settings)
         self._sequence = self._rearranging.sequence
         self._counts_ones = settings.drift == "selectivity"
-        adapts = settings.strategy == "adaptive" and self._immediate
+        adapts = settings.strategy == "adaptive"
         self._fronts = tuple([asc.number for asc in ascs if adapts and covered([asc])])  # drop tuples alone
         self._front_drops = False  # whether the first subject dropped most tuples of the last batch
         self._given_up = 0  # batches
@@ -188,7 +187,7 @@ class Ordered:
                 self._given_up += 1
                 self._front_drops = self._given_up % GIVEN_UP > 0
                 return None
-        found = self.rowwise.match(evaluation, rows, sequence=self._sequence, immediate=self._immediate)
+        found = self.rowwise.match(evaluation, rows, sequence=self._sequence)
         if rows >= ANSWERED_ROWS and len(self._fronts) > 1:
             first = self._sequence.subjects[0]
             self._front_drops = first in self._fronts and 2 * found.counters.survivors[0] <= rows

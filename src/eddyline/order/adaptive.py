@@ -15,7 +15,7 @@ import numpy as np
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample, words_of
 from eddyline.model.sequence import Sequence
-from eddyline.order.exact import best_of
+from eddyline.order.exact import best_order
 from eddyline.order.improve_arrows import improve_arrows
 from eddyline.order.improve_order import improve_order
 from eddyline.order.met import Costs, Ending, Met
@@ -105,7 +105,7 @@ class Adaptive:
         sample = met.sample
         work = sample.tuples * sample.words << len(self.ascs)
         if len(self.ascs) <= EXACT_SUBJECTS and work <= EXACT_WORDS:
-            return best_of(met, costs=costs.tolist(), ending=self.ending, ties="completed")
+            return best_order(met, costs, ending=self.ending, ties="completed")
         starts = (met.greedy(costs), self._sequence.subjects)
         return Sequence(improve_order(met, starts, costs=costs, ending=self.ending, kicks=KICKS))
 

@@ -11,7 +11,6 @@ from eddyline.errors import SettingsError
 from eddyline.model.asc import ASC
 from eddyline.model.sequence import Sequence
 from eddyline.order.adaptive import Adaptive, VisitCosts
-from eddyline.order.best import Best
 from eddyline.order.fixed import Fixed
 from eddyline.order.hybrid import Hybrid
 from eddyline.order.macro import Macro
@@ -19,17 +18,13 @@ from eddyline.order.macs import Macs
 from eddyline.order.macssas import Macssas
 from eddyline.order.met import Ending
 from eddyline.order.sas import Sas
-from eddyline.order.shuffled import Random
 from eddyline.order.strategy import Strategy, find_sequence
 from eddyline.order.ticket import Ticket
-from eddyline.order.worst import Worst
 
 __all__ = ["STRATEGIES", "Strategy", "find_sequence", "make_strategy"]
 
 STRATEGIES: Final[tuple[StrategyName, ...]] = get_args(StrategyName)
 _GREEDY: Final[dict[str, Callable[[List[ASC], Sequence], Strategy]]] = {
-    "worst": Worst,
-    "best": Best,
     "macs": Macs,
     "sas": Sas,
     "macssas": Macssas,
@@ -59,8 +54,6 @@ def make_strategy(
     match name:
         case "fixed":
             return Fixed(start)
-        case "random":
-            return Random(start, settings.seed)
         case "ticket":
             return Ticket(ascs, start, settings.seed)
         case "adaptive":

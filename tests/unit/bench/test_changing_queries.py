@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from bench.baselines.orders import best_order
 from bench.experiments import changing_queries, course, over_time, plots
 from bench.experiments.changing_queries import KINDS, chapters_of, query_sets_of
 from bench.experiments.result import Claim, Result, Spread
@@ -13,7 +14,6 @@ from eddyline.config import OrderSettings
 from eddyline.model.asc import subject_text
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
-from eddyline.order.exact import best_order
 from eddyline.order.ticket import Tickets
 
 PERIOD = 50

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from bench.baselines.orders import best_order
 from eddyline import EddylineError, Engine, QuerySet, Stream
 from eddyline.config import IndexSettings, OrderSettings
 from eddyline.execute.monitor import LEAST, Monitor
@@ -16,7 +17,6 @@ from eddyline.execute.ordered import Ordered, OrderReport
 from eddyline.execute.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.order.drift import measure
-from eddyline.order.exact import best_order
 from eddyline.order.protocol import STRATEGIES
 
 NAMES = ("a", "b", "c", "d")

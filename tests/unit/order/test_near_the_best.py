@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
+from bench.baselines.orders import best_order
 from bench.experiments import course, sets
 from bench.experiments.census import census
 from bench.experiments.data import Data, bell, pulse
@@ -18,7 +19,6 @@ from bench.experiments.samples import sample_of
 from eddyline.config import OrderSettings, StrategyName
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
-from eddyline.order.exact import best_order
 from eddyline.order.improve_order import improve_order
 from eddyline.order.met import Met
 from eddyline.order.protocol import make_strategy

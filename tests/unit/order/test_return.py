@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.baselines.orders import best_order
 from bench.experiments import course
 from eddyline.config import Drift, OrderSettings, StrategyName
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
 from eddyline.order.drift import measure
-from eddyline.order.exact import best_order
 from eddyline.order.statistics import count_visits
 from tests.unit.order.samples import sample_from
 

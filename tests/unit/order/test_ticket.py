@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from bench.baselines.orders import best_order
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.sample import Sample
-from eddyline.order.exact import best_order
 from eddyline.order.statistics import count_visits
 from eddyline.order.ticket import Tickets, route
 from tests.unit.order.samples import draw_sample, index_of, sample_from, sample_of

@@ -1,0 +1,46 @@
+"""The best and the worst of all orders of a sample: every other order of the same tuples costs something in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as List
+
+import numpy as np
+
+from eddyline.model.sample import Sample
+from eddyline.model.sequence import Sequence
+from eddyline.order import exact
+from eddyline.order.growing import Growing, Step
+from eddyline.order.met import Costs, Ending, Met
+
+
+def best_order(
+    sample: Sample,
+    *,
+    costs: List[float] | None = None,
+    ending: Ending = "dropped",
+    ties: Ending | None = None,
+) -> Sequence:
+    """The order of least cost: ASCs visited, or each visit at the cost of its subject."""
+    return exact.best_order(Met(sample), _costs(sample, costs), ending=ending, ties=ties)
+
+
+def worst_order(sample: Sample, *, costs: List[float] | None = None, ending: Ending = "dropped") -> Sequence:
+    """The order of greatest cost."""
+    return exact.best_order(Met(sample), -_costs(sample, costs), ending=ending)
+
+
+def _costs(sample: Sample, costs: List[float] | None) -> Costs:
+    return np.asarray(costs if costs is not None else [1.0] * sample.subjects, np.float64)
+
+
+def bad_order(sample: Sample) -> Sequence:
+    """An order of any number of subjects with very many visits: each time the one that drops the fewest tuples."""
+    growing = _MostVisits(sample.ascs, Sequence(tuple(range(sample.subjects))))
+    while not growing.ready:
+        growing.observe(sample)
+    return growing.propose()
+
+
+class _MostVisits(Growing):
+    def rank(self, step: Step, subject: int) -> tuple[float, ...]:
+        return -step.alive[subject], -step.ones[subject]
