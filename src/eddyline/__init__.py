@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from eddyline import reference
+from eddyline.admission import Admission
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings, OrderSettings
 from eddyline.engine import Deliveries, DeliveryFailure, DeliveryLog, Engine
@@ -37,6 +38,7 @@ if _TYPE_CHECKING:
     from eddyline.registry import Registry
 
 __all__ = [
+    "Admission",
     "BrokenFileError",
     "Compiler",
     "ConflictError",

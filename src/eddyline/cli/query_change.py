@@ -9,13 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from eddyline.cli.budgets import OverBudget
 from eddyline.cli.completion import query_ids
-from eddyline.cli.options import AsJson, Schemas, StreamName, TimeZone
+from eddyline.cli.options import AsJson, OverBudget, Schemas, StreamName, TimeZone
 from eddyline.cli.query_catch_up import FromBacktest, Out, Timeout, enable_from_backtest
 from eddyline.cli.query_edits import Edits, beside
 from eddyline.cli.query_files import Entry
-from eddyline.cli.registry_changes import Outcome, door, make
+from eddyline.cli.registry_changes import Outcome, declare, make
 from eddyline.cli.registry_options import (
     DEFAULT,
     Author,
@@ -95,7 +94,7 @@ def add(
     edit = Put(id, text, new=not replace, **beside(said))
     place = Entry(Query(id, text), "SQL", 1, text)
     with open_registry(registry, must_exist=False) as opened:
-        at = door(opened, schema, [place.query], stream=stream, time_zone=time_zone, redeclare=redeclare)
+        at = declare(opened, schema, [place.query], stream=stream, time_zone=time_zone, redeclare=redeclare)
         edits = Edits([], [edit], {id: place})
         outcome = make(
             opened,

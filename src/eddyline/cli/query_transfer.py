@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
-from eddyline.cli.budgets import OverBudget
-from eddyline.cli.options import AsJson, Schemas, StreamName, TimeZone
+from eddyline.cli.options import AsJson, OverBudget, Schemas, StreamName, TimeZone
 from eddyline.cli.output import Output, print_json
 from eddyline.cli.query_edits import read_edits
 from eddyline.cli.query_writing import FORMATS, write_queries
-from eddyline.cli.registry_changes import door, make
+from eddyline.cli.registry_changes import declare, make
 from eddyline.cli.registry_options import (
     DEFAULT,
     Author,
@@ -77,7 +76,7 @@ def import_queries(
     with uncollected(), open_registry(registry, must_exist=False) as opened:
         edits = read_edits(files)
         queries = [Query(edit.id, edit.sql) for edit in edits.edits]
-        at = door(opened, schema, queries, stream=stream, time_zone=time_zone, redeclare=redeclare)
+        at = declare(opened, schema, queries, stream=stream, time_zone=time_zone, redeclare=redeclare)
         outcome = make(
             opened,
             edits,

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from eddyline.cli.budgets import Fate, within_budgets
+from eddyline.admission import Admission, OverBudget
 from eddyline.cli.findings import ERROR, FAILURE, NOTE, Finding
 from eddyline.cli.output import Exit, Output, print_json
 from eddyline.cli.query_edits import Edits
@@ -27,14 +27,14 @@ STEP = 500  # queries between two moves of the bar
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Declared:
     """What queries are checked against: the streams of a registry, and those that a command declares."""
 
-    declared: list[Stream]
+    streams: list[Stream]
     compiler: Compiler
 
 
-def door(
+def declare(
     registry: Registry,
     schemas: Sequence[str],
     queries: Sequence[Query],
@@ -42,7 +42,7 @@ def door(
     stream: str | None,
     time_zone: str,
     redeclare: bool = False,
-) -> Door:
+) -> Declared:
     """Read `--schema`; a stream that is declared with other columns changes only where that is asked for."""
     present = {declared.name.lower(): declared for declared in registry.streams()}
     if stream is not None and not schemas:
@@ -57,7 +57,7 @@ def door(
     known = present | {one.name.lower(): one for one in declared}
     if not known:
         raise typer.BadParameter("the registry has no stream yet: say what its columns are with --schema")
-    return Door(declared, Compiler(known.values(), time_zone=time_zone))
+    return Declared(declared, Compiler(known.values(), time_zone=time_zone))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +127,16 @@ class Outcome:
 def make(
     registry: Registry,
     edits: Edits,
-    at: Door,
+    at: Declared,
     *,
     author: str | None,
     reason: str,
     base: int | None = None,
     all_or_nothing: bool = False,
-    over_budget: Fate | None = None,
+    over_budget: OverBudget | None = None,
 ) -> Outcome:
     """Put the queries of files into a registry: those that are fine, or all or none of them."""
-    looked = within_budgets(registry, edits.edits, at.compiler, over_budget)
+    looked = Admission(over_budget=over_budget).of(registry, edits.edits, at.compiler)
     with _progress(looked, len(edits.edits)) as check:
         if all_or_nothing and edits.findings:
             _look(edits, check)
@@ -144,7 +144,7 @@ def make(
         try:
             change = registry.change(
                 edits.edits,
-                streams=at.declared,
+                streams=at.streams,
                 author=author,
                 reason=reason,
                 check=check,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from eddyline.admission import Admission
 from eddyline.engine.live import LiveSet, Newcomer
 from eddyline.errors import PASSED_ON, QueryError
 from eddyline.execute.uncompilable import find_uncompilable
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery, Query, as_queries, check_query
-from eddyline.registry import Entry, State
+from eddyline.registry import Entry, Put, State
+
+log = logging.getLogger("eddyline.engine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +37,28 @@ class Edit:
     def __bool__(self) -> bool:
         return bool(self.add or self.remove or self.replace)
 
+    @property
+    def puts(self) -> list[Put]:
+        """The texts that it brings, as a registry takes them."""
+        return [Put(query.id, query.sql) for query in (*self.add, *self.replace)]
+
 
 class Changes:
     """Makes edits of a live set."""
 
-    def __init__(self, live: LiveSet) -> None:
+    def __init__(self, live: LiveSet, admission: Admission) -> None:
         self._live = live
+        self._admission = admission
 
     def make(self, edit: Edit) -> int:
         """Make an edit, or raise a `QueryError` and change nothing; the caller holds the lock."""
         compiled = self.check(edit)
         if not edit:
             return self._live.state.version
-        members = self._live.members
+        members, shadows = self._live.members, self._shadows(edit)
         leaving = [members[id] for id in (*edit.remove, *(query.id for query in edit.replace))]
-        coming = [Newcomer(query.id, query.sql) for query in edit.add]
-        coming += [Newcomer(q.id, q.sql, members[q.id].revision + 1) for q in edit.replace]
+        coming = [Newcomer(q.id, q.sql, shadow=q.id in shadows) for q in edit.add]
+        coming += [Newcomer(q.id, q.sql, members[q.id].revision + 1, q.id in shadows) for q in edit.replace]
         several = list(zip(coming, compiled, strict=True))
         try:
             return self._live.change(leaving, several)
@@ -79,6 +89,27 @@ class Changes:
             if id not in members:
                 raise QueryError("there is no such query", query=id)
         return [self._live.compile(query) for query in (*edit.add, *edit.replace)]
+
+    def _shadows(self, edit: Edit) -> set[str]:
+        """The queries that are let in to be counted only; a `QueryError` if one of them is not let in."""
+        if self._admission.is_open:
+            return set()
+        edits = edit.puts
+        check = self._admission.check(edits, self._live.new_compiler(), self._entries)
+        verdicts = {put.id: check(Query(put.id, put.sql)) for put in edits}
+        for id, verdict in verdicts.items():
+            if verdict.state is State.DISABLED:
+                raise QueryError(verdict.note or "it would stay disabled", query=id)
+            if verdict.note is not None:
+                log.warning('query "%s": %s', id, verdict.note)
+        return {id for id, verdict in verdicts.items() if verdict.state is State.SHADOW}
+
+    def _entries(self) -> list[Entry]:
+        """The members as a registry would have them."""
+        return [
+            Entry(m.id, m.sql, m.revision, state=State.SHADOW if m.shadow else State.ENABLED)
+            for m in self._live.members.values()
+        ]
 
     def take_over(
         self, version: int, streams: Iterable[Stream], entries: Sequence[Entry]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 
+from eddyline.admission import Admission
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.engine.changes import Changes, Edit
 from eddyline.engine.deliveries import Deliveries, DeliveryFailure, rows_of
@@ -79,13 +80,15 @@ class Engine:
         registry: Registry | None = None,
         deliveries: str | Path | None = None,
         merging: Where = "thread",
+        admission: Admission = Admission(),  # noqa: B008 (a frozen value)
     ) -> None:
         """An engine without queries, or with those of a registry.
 
         `registry` is the durable truth about queries: the engine takes over its newest version now and at every `sync`,
         and changes of the engine are changes of the registry. `deliveries` is a folder in which every push is kept, see
         `push`. `merging` says where compiled queries are merged: in a thread, or in a process of its own, which leaves
-        pushes undisturbed where many queries change at a high rate.
+        pushes undisturbed where many queries change at a high rate. `admission` says which queries are let in, by policies
+        and budgets; those of a registry hold without it.
         """
         if streams is None and registry is None:
             raise EddylineError(
@@ -95,7 +98,8 @@ class Engine:
         self._ledger = Ledger(for_saving=registry is not None)
         self._live = LiveSet(known, time_zone, settings, self._ledger.note)
         self._merging = Merging(self._live, merging)
-        self._changes = Changes(self._live)
+        self._changes = Changes(self._live, admission)
+        self._admission = admission
         self._registry = registry
         self._log = None if deliveries is None else DeliveryLog(deliveries)
         self._closed = False
@@ -323,7 +327,7 @@ class Engine:
                 self._changes.check(edit)
                 try:
                     if edit:
-                        write_through(registry, edit, self.streams, base)
+                        write_through(registry, edit, self._live.new_compiler(), base, self._admission)
                     return self.sync()
                 except ConflictError:
                     if attempt == ATTEMPTS - 1:

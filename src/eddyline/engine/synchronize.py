@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from eddyline.admission import Admission
+from eddyline.compile import Compiler
 from eddyline.engine.account import Account
 from eddyline.engine.changes import Edit
-from eddyline.errors import QueryError
+from eddyline.errors import QueryError, RefusedError
 from eddyline.model.catalog import Stream
-from eddyline.model.query import Query
-from eddyline.registry import Drop, Entry, Put, Verdict
+from eddyline.registry import Drop, Entry
 
 if TYPE_CHECKING:
     from eddyline.registry import Registry
+
+log = logging.getLogger("eddyline.engine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,10 @@ def entries_of(registry: Registry) -> Taken:
     return Taken(version, registry.streams(version), registry.entries(version))
 
 
-def write_through(registry: Registry, edit: Edit, streams: Iterable[Stream], base: int) -> None:
-    """Make an edit of the engine, which was checked, one change of the registry, if that is still at version `base`."""
+def write_through(
+    registry: Registry, edit: Edit, compiler: Compiler, base: int, admission: Admission
+) -> None:
+    """Make an edit of the engine one change of the registry, if it is let in and that is still at version `base`."""
     for query in edit.add:
         if registry.entry(query.id) is not None:
             raise QueryError(
@@ -44,13 +50,19 @@ def write_through(registry: Registry, edit: Edit, streams: Iterable[Stream], bas
                 hint="enable it there, or remove it there first",
             )
     known = {stream.name.lower() for stream in registry.streams()}
-    registry.change(
-        [*(Put(q.id, q.sql) for q in (*edit.add, *edit.replace)), *(Drop(id) for id in edit.remove)],
-        streams=[stream for stream in streams if stream.name.lower() not in known],
-        reason="by an engine",
-        check=_checked,
-        base=base,
-    )
+    puts = edit.puts
+    try:
+        change = registry.change(
+            [*puts, *(Drop(id) for id in edit.remove)],
+            streams=[stream for stream in compiler.streams if stream.name.lower() not in known],
+            reason="by an engine",
+            check=admission.of(registry, puts, compiler),
+            base=base,
+        )
+    except RefusedError as refused:
+        raise refused.problems[0] from None
+    for id, note in change.notes.items():
+        log.warning('query "%s": %s', id, note)
 
 
 def counters_of(gains: Mapping[str, Account]) -> dict[str, dict[str, int]]:
@@ -66,8 +78,3 @@ def counters_of(gains: Mapping[str, Account]) -> dict[str, dict[str, int]]:
         }
         for id, account in gains.items()
     }
-
-
-def _checked(query: Query) -> Verdict:
-    """The engine compiled it before it came here."""
-    return Verdict()

@@ -81,11 +81,11 @@ class Draft:
             elif isinstance(edit, Drop):
                 self._dropped[edit.id] = self.after.pop(edit.id).revision
             else:
-                self.after[edit.id] = replace(self.after[edit.id], **_said(edit))
+                self.after[edit.id] = replace(self.after[edit.id], **attributes_of(edit))
         return [refused[place] for place in sorted(refused)]
 
     def _put(self, edit: Put, verdict: Verdict) -> None:
-        said = _said(edit)
+        said = attributes_of(edit)
         if verdict.state is not None:
             said["state"] = verdict.state
         if verdict.note is not None:
@@ -123,7 +123,7 @@ def restored(target: Sequence[Entry], draft: Draft) -> None:
     draft.apply(seen)
 
 
-def _said(edit: Put | Set) -> dict[str, Any]:
+def attributes_of(edit: Put | Set) -> dict[str, Any]:
     """What an edit says about what stands beside the text."""
     return {name: value for name in _BESIDE if (value := getattr(edit, name)) is not KEEP}
 
