@@ -29,13 +29,12 @@ _SERVE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Queries of one stream to be compiled, by ascending slots."""
+    """Queries of one stream to be compiled."""
 
     streams: tuple[Stream, ...]
     time_zone: str
     settings: IndexSettings
     stream: str
-    slots: Sequence[int]
     queries: Sequence[Query]
 
 
@@ -97,7 +96,7 @@ def serve(jobs: BinaryIO, segments: BinaryIO) -> None:
             if key not in compilers:
                 compilers = {key: Compiler(job.streams, time_zone=job.time_zone)}
             queries = [compilers[key].compile(query) for query in job.queries]
-            found: object = build_segment(job.stream, queries, job.slots, job.settings)
+            found: object = build_segment(job.stream, queries, job.settings)
         except Exception as error:
             found = f"{type(error).__name__}: {error}"
         pickle.dump(found, segments)

@@ -146,7 +146,8 @@ class Engine:
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each piece that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
         pieces = [piece for several in self._live.state.pieces.values() for piece in several]
-        return tuple([found for piece in pieces if (found := piece.executor.order_report()) is not None])
+        executors = [piece.placed.executor for piece in pieces]
+        return tuple([found for executor in executors if (found := executor.order_report()) is not None])
 
     def queries(self) -> dict[str, str]:
         """The SQL text of every query, by id, in the order in which they were added."""

@@ -46,7 +46,7 @@ def find(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zo
     failed: rescue.Failed = {}
     members = _Members(state, time_zone)
     parts = [
-        part for piece in pieces for part in rescue.match(piece.executor, evaluation, rows, members, failed)
+        part for piece in pieces for part in rescue.match(piece.placed, evaluation, rows, members, failed)
     ]
     pairs = [part.pairs() for part in parts]
     row = np.concatenate([_NONE, *(rows for rows, _ in pairs)])

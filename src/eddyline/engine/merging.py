@@ -147,10 +147,10 @@ class Merging:
             live.time_zone,
             settings_for(len(members), live.settings),
             plan.stream,
-            [member.slot for member in members],
             [Query(member.id, member.sql) for member in members],
         )
-        return ready(builder.build(job), live.gate, live.settings, None, plan.pieces), dropped
+        slots = np.array([member.slot for member in members], np.int64)
+        return ready(builder.build(job), slots, live.gate, live.settings, None, plan.pieces), dropped
 
 
 def choose(pieces: Sequence[Piece]) -> tuple[Piece, ...]:

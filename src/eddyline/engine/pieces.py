@@ -17,8 +17,10 @@ from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
 from eddyline.engine.hand_over import Gate, hand_over
 from eddyline.engine.members import Member
+from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.segment import Segment, build_segment
+from eddyline.model.numbering import Numbering
 from eddyline.model.query import NormalQuery, Query
 from eddyline.queryset.garbage import uncollected
 
@@ -37,7 +39,7 @@ class Piece:
     `dead` is changed under the lock of changes; `taken` says that a merge will replace the piece.
     """
 
-    executor: SegmentExecutor
+    placed: Placed
     slots: Integers
     queries: Sequence[NormalQuery] | None = field(repr=False, default=None)
     dead: int = 0
@@ -49,7 +51,7 @@ class Piece:
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns of the stream that its queries read."""
-        return self.executor.segment.columns
+        return self.placed.segment.columns
 
 
 def build_piece(
@@ -66,8 +68,9 @@ def build_piece(
     normal = [queries[i] for i in order]
     gate.wait()
     with uncollected(), _turns(len(slots)):
-        segment = build_segment(stream, normal, slots, settings_for(len(slots), settings))
-    return ready(segment, gate, settings, normal if len(slots) < KEEP_QUERIES else None, before)
+        segment = build_segment(stream, normal, settings_for(len(slots), settings))
+    kept = normal if len(slots) < KEEP_QUERIES else None
+    return ready(segment, np.array(slots, np.int64), gate, settings, kept, before)
 
 
 def settings_for(size: int, settings: IndexSettings) -> IndexSettings:
@@ -77,21 +80,22 @@ def settings_for(size: int, settings: IndexSettings) -> IndexSettings:
 
 def ready(
     segment: Segment,
+    slots: Integers,
     gate: Gate,
     settings: IndexSettings,
     queries: Sequence[NormalQuery] | None = None,
     before: Sequence[Piece] = (),
 ) -> Piece:
-    """A piece of a segment, with everything made that its executors would make when they are first asked."""
-    executor = SegmentExecutor(segment, settings.order, [piece.executor for piece in before])
-    if len(segment.members) >= SMALL:
+    """A piece of a segment whose queries have ascending slots; all is made that executors make when they are first asked."""
+    executor = SegmentExecutor(segment, settings.order, [piece.placed.executor for piece in before])
+    if segment.size >= SMALL:
         gate.wait()
-    with _turns(len(segment.members)):
+    with _turns(segment.size):
         wanted = [segment.columns, executor.sliced]
         wanted += [executor.keyed] if segment.keyed.tables else []
         wanted += [executor.ordered] if segment.rowwise is not None else []
     assert None not in wanted, "all executors are there"
-    return Piece(executor, segment.members.astype(np.int64), queries)
+    return Piece(Placed(executor, Numbering.of(slots)), slots, queries)
 
 
 def _turns(size: int) -> AbstractContextManager[None]:

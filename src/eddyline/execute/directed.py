@@ -17,7 +17,7 @@ from eddyline.execute.choice import Choice, Way
 from eddyline.execute.ordered import Ordered
 from eddyline.execute.segment import WAYS, SegmentExecutor
 from eddyline.functions.evaluate import Evaluation
-from eddyline.model.matches import Part
+from eddyline.model.matches import SegmentPart
 from eddyline.model.sequence import Counters, Sequence
 
 WARM_ROWS: Final = 512  # go each way before the ways are compared: kernels may have to be loaded
@@ -61,7 +61,7 @@ class DirectedExecutor(SegmentExecutor):
         self._listener = listener
         _share(base, self, direction)
 
-    def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> list[Part]:
+    def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> list[SegmentPart]:
         """The matches of a batch, of which the listener is told."""
         started = thread_time()
         parts = super().match(evaluation, rows, threads=threads)

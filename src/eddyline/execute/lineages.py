@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from eddyline.execute.parts import numbers_of, slot_of
 from eddyline.kernels import rowwise as kernels
 from eddyline.model.asc import ASC, Words, subject_text
+from eddyline.model.numbering import Numbering
 from eddyline.model.sequence import Counters
 
 Integers = npt.NDArray[np.signedinteger[Any]]
@@ -20,24 +22,29 @@ Rows = npt.NDArray[np.int64]
 class Lineages:
     """The tuples that matched anything and the GRB of each, a part of `Matches`.
 
-    row ascends; grb is (tuples, words), its bit j belonging to query numbers[j]. Pairs come by number if numbers ascend.
+    row ascends; grb is (tuples, words), its bit j belonging to slots[j]. Pairs come by number if slots ascend.
     """
 
     row: Rows
     grb: Words
-    numbers: npt.NDArray[np.int32]
+    slots: npt.NDArray[np.int32]
     counters: Counters
+    numbering: Numbering | None = None
+
+    def numbered(self, numbering: Numbering) -> Lineages:
+        """The same, its queries being numbered otherwise."""
+        return self if numbering.is_plain else replace(self, numbering=numbering.after(self.numbering))
 
     def counts(self) -> tuple[Integers, Integers]:
         """Query numbers and how many tuples match each."""
         words = self.grb.shape[1]
         found = np.zeros(words * 64, np.int64)
         kernels.add_counts(self.grb.reshape(-1), len(self.row), words, found)
-        return self.numbers, found[: len(self.numbers)]
+        return numbers_of(self.numbering, self.slots), found[: len(self.slots)]
 
     def rows(self, number: int) -> Integers:
         """Rows that match one query, ascending."""
-        places = np.flatnonzero(self.numbers == number)
+        places = np.flatnonzero(self.slots == slot_of(self.numbering, number))
         if not len(places):
             return np.empty(0, np.int64)
         word, bit = divmod(int(places[0]), 64)
@@ -48,9 +55,11 @@ class Lineages:
         """Rows and query numbers of all pairs, by row and bit."""
         flat = self.grb.reshape(-1)
         total = kernels.ones(flat)
-        rows, numbers = np.empty(total, np.int64), np.empty(total, np.int64)
-        kernels.all_pairs(flat, self.row, self.grb.shape[1], self.numbers, rows, numbers)
-        return rows, numbers
+        rows, found = np.empty(total, np.int64), np.empty(total, np.int64)
+        many = total > len(self.slots)  # then looking up the slots first is less work
+        own = numbers_of(self.numbering, self.slots) if many else self.slots
+        kernels.all_pairs(flat, self.row, self.grb.shape[1], own, rows, found)
+        return rows, found if many else numbers_of(self.numbering, found)
 
 
 @dataclass(frozen=True, slots=True)

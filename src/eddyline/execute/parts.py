@@ -1,8 +1,11 @@
-"""What executors leave behind, as parts of `Matches`: counted, listed and paired only when somebody asks."""
+"""What executors leave behind, as parts of `Matches`: counted, listed and paired only when somebody asks.
+
+Executors speak of slots. What these are called in the set is looked up last, once for each match that is asked for.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +17,7 @@ from eddyline.kernels.sliced import add_counts
 from eddyline.kernels.sorting import sort_digits
 from eddyline.model.masks import WORDS, Masks
 from eddyline.model.matches import sorted_pairs
+from eddyline.model.numbering import Numbering
 
 STREAMED: Final = 1 << 22  # bytes from which row numbers go past the caches
 SORTED_BY_DIGITS: Final = (
@@ -27,19 +31,27 @@ class MaskPart:
     """Matches kept as masks."""
 
     masks: Masks
+    numbering: Numbering | None = None
+
+    def numbered(self, numbering: Numbering) -> MaskPart:
+        """The same, its queries being numbered otherwise."""
+        return self if numbering.is_plain else replace(self, numbering=numbering.after(self.numbering))
 
     def counts(self) -> tuple[Integers, Integers]:
         """Query numbers and how many tuples match each."""
+        return numbers_of(self.numbering, self.masks.numbers), self._counts()
+
+    def _counts(self) -> npt.NDArray[np.int64]:
         m = self.masks
         counts = np.zeros(m.results, np.int64)
         for block in range(m.blocks):
             add_counts(m.words, block * m.results * WORDS, m.results, counts)
-        return m.numbers, counts
+        return counts
 
     def rows(self, number: int) -> Integers:
         """Rows that match one query, ascending."""
         m = self.masks
-        places = np.flatnonzero(m.numbers == number)
+        places = np.flatnonzero(m.numbers == slot_of(self.numbering, number))
         if not len(places):
             return np.empty(0, np.int64)
         rows = np.empty(m.rows, np.int64)
@@ -67,16 +79,17 @@ class MaskPart:
         return starts, self._numbers(found[:total], order)
 
     def _to_turn(self) -> tuple[int, npt.NDArray[np.int32], npt.NDArray[np.uint64]]:
-        """How many pairs there are, the results by number, and scratch to turn masks."""
+        """How many pairs there are, the results by slot, which is by number too, and scratch to turn masks."""
         order = np.argsort(self.masks.numbers, kind="stable").astype(np.int32)
         turned = POOL.take(-(-self.masks.results // 64) * kernels.COLUMN, np.uint64)
-        return int(self.counts()[1].sum()), order, turned
+        return int(self._counts().sum()), order, turned
 
     def _numbers(self, places: Integers, order: npt.NDArray[np.int32]) -> Integers:
-        """Query numbers for places in an order by number."""
-        numbers = self.masks.numbers[order]
-        plain = not len(numbers) or (int(numbers[0]) == 0 and int(numbers[-1]) == len(numbers) - 1)
-        return places if plain else numbers[places]
+        """Query numbers for places in that order, found in one step."""
+        slots = self.masks.numbers[order]
+        if not len(slots) or (int(slots[0]) == 0 and int(slots[-1]) == len(slots) - 1):
+            return numbers_of(self.numbering, places)
+        return numbers_of(self.numbering, slots)[places]
 
     def _of_batch(self, rows: Integers) -> Integers:
         """Rows of the batch for rows among those that were looked at."""
@@ -88,27 +101,46 @@ class PairPart:
     """Matches kept as pairs, by row within a table."""
 
     row: Integers
-    number: Integers
+    slot: Integers
+    numbering: Numbering | None = None
+
+    def numbered(self, numbering: Numbering) -> PairPart:
+        """The same, its queries being numbered otherwise."""
+        return self if numbering.is_plain else replace(self, numbering=numbering.after(self.numbering))
 
     def counts(self) -> tuple[Integers, Integers]:
         """Query numbers and how many tuples match each."""
-        counts = np.bincount(self.number) if len(self.number) else np.empty(0, np.int64)
-        numbers = np.flatnonzero(counts)
-        return numbers, counts[numbers]
+        counts = np.bincount(self.slot) if len(self.slot) else np.empty(0, np.int64)
+        slots = np.flatnonzero(counts)
+        return numbers_of(self.numbering, slots), counts[slots]
 
     def rows(self, number: int) -> Integers:
         """Rows that match one query, ascending."""
-        return np.sort(self.row[self.number == number])
+        return np.sort(self.row[self.slot == slot_of(self.numbering, number)])
 
     def pairs(self) -> tuple[Integers, Integers]:
         """Rows and query numbers of all pairs, by row, then by number."""
+        row, slot = self._sorted()
+        return row, numbers_of(self.numbering, slot)
+
+    def _sorted(self) -> tuple[Integers, Integers]:
         if len(self.row) < SORTED_BY_DIGITS:
-            return sorted_pairs(self.row, self.number)
-        width = int(self.number.max()).bit_length()
+            return sorted_pairs(self.row, self.slot)
+        width = int(self.slot.max()).bit_length()
         bits = int(self.row.max()).bit_length() + width
         if bits > 62:
-            return sorted_pairs(self.row, self.number)
-        packed = self.row.astype(np.int64) << width | self.number
+            return sorted_pairs(self.row, self.slot)
+        packed = self.row.astype(np.int64) << width | self.slot
         packed = sort_digits(packed, POOL.take(len(packed), np.int64), bits)
-        number = packed & ((1 << width) - 1)
-        return (packed >> width).astype(self.row.dtype), number.astype(self.number.dtype)
+        slot = packed & ((1 << width) - 1)
+        return (packed >> width).astype(self.row.dtype), slot.astype(self.slot.dtype)
+
+
+def numbers_of(numbering: Numbering | None, slots: Integers) -> Integers:
+    """What slots are called; they are numbers themselves where nobody said otherwise."""
+    return slots if numbering is None else numbering.numbers(slots)
+
+
+def slot_of(numbering: Numbering | None, number: int) -> int:
+    """The slot of a number, -1 if there is none."""
+    return number if numbering is None else numbering.slot(number)

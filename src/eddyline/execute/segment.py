@@ -21,11 +21,11 @@ from eddyline.index.asc import with_candidates
 from eddyline.index.segment import Segment
 from eddyline.kernels.sorting import add_numbers
 from eddyline.model.asc import one_is_spare
-from eddyline.model.matches import Integers, Part
+from eddyline.model.matches import Integers, SegmentPart
 from eddyline.order.carry_over import carry_over
 
 log = logging.getLogger("eddyline.match")
-Counted = tuple[Integers, Integers]  # query numbers, and how many tuples match each
+Counted = tuple[Integers, Integers]  # slots, and how many tuples match each
 WAYS: Final[tuple[Way, ...]] = ("sliced", "row by row", "filtered")
 
 
@@ -91,7 +91,7 @@ class SegmentExecutor:
         """Whether tuples can be dropped before they have visited all subjects, so that a filter may leave some out."""
         return one_is_spare(self.rowwise[0].index.ascs)
 
-    def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> list[Part]:
+    def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> list[SegmentPart]:
         """The matches of a batch, one part for each executor that has queries."""
         picked = self._picked("match", rows, threads)
         if picked is None:
@@ -107,7 +107,7 @@ class SegmentExecutor:
         return parts
 
     def count(self, evaluation: Evaluation, rows: int, totals: Counts, *, threads: int = 1) -> None:
-        """Add the number of matches of each query to totals[its number], without keeping the matches.
+        """Add the number of matches of each query to totals[its slot], without keeping the matches.
 
         Nothing is added before everything is counted: where an executor fails, another way begins from the same totals.
         """
@@ -121,8 +121,8 @@ class SegmentExecutor:
             if timed:
                 self._note(choice, "count", way, evaluation, rows, thread_time() - started)
         keyed = self.keyed.match(evaluation, rows)[1] if self.segment.keyed.tables else None
-        for numbers, counts in found:
-            totals[numbers] += counts
+        for slots, counts in found:
+            totals[slots] += counts
         if keyed is not None:
             add_numbers(keyed, totals)
 
@@ -134,9 +134,9 @@ class SegmentExecutor:
         choice: Choice | None = self.__dict__.get("choice")
         return replace(ordered.report(), chosen=tuple(choice.chosen()) if choice else ())
 
-    def _match(self, evaluation: Evaluation, rows: int, by_row: bool, threads: int) -> list[Part]:
+    def _match(self, evaluation: Evaluation, rows: int, by_row: bool, threads: int) -> list[SegmentPart]:
         """The matches of the queries without a key."""
-        parts: list[Part] = []
+        parts: list[SegmentPart] = []
         if by_row and len(self.ordered.rowwise.index.numbers):
             parts.append(self.ordered.match(evaluation, rows))
         sliced = self.rowwise[1] if by_row else self.sliced
@@ -153,7 +153,7 @@ class SegmentExecutor:
             found.append((sliced.index.numbers, sliced.count(evaluation, rows, threads=threads)))
         return found
 
-    def _match_by(self, way: Way, evaluation: Evaluation, rows: int) -> list[Part]:
+    def _match_by(self, way: Way, evaluation: Evaluation, rows: int) -> list[SegmentPart]:
         """The same, in the way that was chosen."""
         if way == "row by row":
             found = self.ordered.attempt(evaluation, rows)

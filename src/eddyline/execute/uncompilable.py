@@ -18,7 +18,7 @@ def find_uncompilable(
     found: dict[int, QueryError] = {}
     for number, query in members:
         try:
-            segment = build_segment(query.stream, [query], [number], settings)
+            segment = build_segment(query.stream, [query], settings)
             executor = SegmentExecutor(segment, settings.order)
             wanted = [executor.sliced, executor.keyed]
             wanted += [executor.ordered] if segment.rowwise is not None else []

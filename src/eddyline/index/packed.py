@@ -26,8 +26,8 @@ _ALIGNED: Final = 64
 _HINT: Final = "save the query set again"
 
 
-def packed(segment: Segment) -> bytes:
-    """The content of a segment's file."""
+def packed(segment: Segment, numbers: npt.NDArray[Any]) -> bytes:
+    """The content of a segment's file, in which stands too what its queries are called."""
     arrays: dict[str, tuple[str, tuple[int, ...], int]] = {}
     pieces: list[bytes] = []
     end = 0
@@ -42,15 +42,15 @@ def packed(segment: Segment) -> bytes:
         end += len(content) + padding
         return name
 
-    head = describe(segment, put)
+    head = {**describe(segment, put), "numbers": put(numbers)}
     body = b"".join(pieces)
     text = json.dumps({**head, "arrays": arrays, "bytes": len(body), "checksum": zlib.crc32(body)}).encode()
     lead = _LEAD.pack(_MAGIC, len(text), zlib.crc32(text))
     return b"".join([lead, text, bytes(-(len(lead) + len(text)) % _ALIGNED), body])
 
 
-def open_packed(path: Path, *, verify: bool = True) -> Segment:
-    """Open a segment; its arrays stay on disk until they are used. Without `verify` they are not read through first."""
+def open_packed(path: Path, *, verify: bool = True) -> tuple[Segment, npt.NDArray[Any]]:
+    """Open a segment, and what its queries are called; its arrays stay on disk until they are used. Without `verify` they are not read through first."""
     try:
         # Copy-on-write, not read-only: kernels are compiled for writable arrays.
         content = np.asarray(np.memmap(path, np.uint8, "c"))
@@ -68,7 +68,7 @@ def open_packed(path: Path, *, verify: bool = True) -> Segment:
         found: npt.NDArray[Any] = body[first : first + size].view(dtype).reshape(shape)
         return found
 
-    return described(head, get)
+    return described(head, get), get(head["numbers"])
 
 
 def _head(content: npt.NDArray[np.uint8], path: Path) -> tuple[dict[str, Any], int]:

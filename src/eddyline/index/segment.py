@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.index.choose import choose
 from eddyline.index.keyed import KeyedIndex, build_keyed
@@ -20,14 +17,17 @@ from eddyline.model.query import NormalQuery
 
 @dataclass(frozen=True)
 class Segment:
-    """Compiled queries of one stream; `members` are their numbers, never-true ones included.
+    """Compiled queries of one stream, `size` of them, never-true ones included.
+
+    Queries are known by *slots*, their places in the list that was compiled: what they are called elsewhere is not
+    known here, so nothing of a segment changes when that does.
 
     For batches that `rowwise` serves it takes the place of `sliced`, which holds the same queries or, where nothing else
     is to serve any batch, none.
     """
 
     stream: str
-    members: npt.NDArray[np.int32]
+    size: int
     sliced: SlicedIndex
     keyed: KeyedIndex
     rowwise: RowwiseIndex | None = None
@@ -58,21 +58,20 @@ class Segment:
 def build_segment(
     stream: str,
     queries: Sequence[NormalQuery],
-    numbers: Sequence[int],
     settings: IndexSettings = DEFAULT_INDEX,
 ) -> Segment:
-    """Compile queries of one stream, whose numbers ascend."""
+    """Compile queries of one stream; the place of each is its slot."""
     predicates = [query.predicate for query in queries]
-    members = np.asarray(numbers, np.int32)
+    slots = range(len(queries))
     if settings.executor == "rowwise":
-        rowwise = build_rowwise(predicates, numbers)
+        rowwise = build_rowwise(predicates, slots)
         rowwise = replace(rowwise, rest=_filtered(rowwise.rest, settings))
-        return Segment(stream, members, build_sliced([], []), build_keyed([], []), rowwise)
+        return Segment(stream, len(slots), build_sliced([], []), build_keyed([], []), rowwise)
     keyed, others = choose(predicates, settings)
-    shared, own = [predicates[i] for i in others], [numbers[i] for i in others]
-    sliced = _filtered(build_sliced(shared, own, settings.direct), settings)
-    small = choose_rowwise(shared, own, sliced, settings)
-    return Segment(stream, members, sliced, build_keyed(keyed, numbers), small)
+    shared = [predicates[slot] for slot in others]
+    sliced = _filtered(build_sliced(shared, others, settings.direct), settings)
+    small = choose_rowwise(shared, others, sliced, settings)
+    return Segment(stream, len(slots), sliced, build_keyed(keyed, slots), small)
 
 
 def _filtered(index: SlicedIndex, settings: IndexSettings) -> SlicedIndex:

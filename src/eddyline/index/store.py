@@ -32,12 +32,12 @@ from eddyline.model.codec import decode_expression, decode_value, encode_express
 from eddyline.model.expression import Call
 from eddyline.model.sequence import Sequence
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 _HEAD: Final = "segment.json"
 
 
-def save_segment(segment: Segment, folder: Path) -> None:
-    """Write a segment into a folder of its own, the description last."""
+def save_segment(segment: Segment, folder: Path, numbers: npt.NDArray[Any]) -> None:
+    """Write a segment into a folder of its own, with what its queries are called, the description last."""
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, int] = {}
 
@@ -47,12 +47,12 @@ def save_segment(segment: Segment, folder: Path) -> None:
         files[name] = zlib.crc32((folder / name).read_bytes())
         return name
 
-    head = {**describe(segment, put), "files": files}
+    head = {**describe(segment, put), "numbers": put(numbers), "files": files}
     (folder / _HEAD).write_text(json.dumps(head), encoding="utf-8")
 
 
-def load_segment(folder: Path, *, verify: bool = True) -> Segment:
-    """Open a segment; its arrays stay on disk until they are used. Without `verify` they are not read through first."""
+def load_segment(folder: Path, *, verify: bool = True) -> tuple[Segment, npt.NDArray[Any]]:
+    """Open a segment, and what its queries are called; its arrays stay on disk until they are used. Without `verify` they are not read through first."""
     try:
         head = json.loads((folder / _HEAD).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -71,7 +71,7 @@ def load_segment(folder: Path, *, verify: bool = True) -> Segment:
         # Copy-on-write, not read-only: kernels are compiled for writable arrays.
         return np.asarray(np.load(folder / name, mmap_mode="c", allow_pickle=False))
 
-    return described(head, get)
+    return described(head, get), get(head["numbers"])
 
 
 def describe(segment: Segment, put: Callable[[npt.NDArray[Any]], str]) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def describe(segment: Segment, put: Callable[[npt.NDArray[Any]], str]) -> dict[s
     return {
         "format": FORMAT,
         "stream": segment.stream,
-        "members": put(segment.members),
+        "size": segment.size,
         "sliced": _pack_sliced(segment.sliced, put),
         "keyed": _pack_keyed(segment.keyed, put),
         "rowwise": None if segment.rowwise is None else _pack_rowwise(segment.rowwise, put),
@@ -90,7 +90,7 @@ def described(head: dict[str, Any], get: Callable[[str], npt.NDArray[Any]]) -> S
     """The segment that `describe` put away."""
     sliced, keyed = _unpack_sliced(head["sliced"], get), _unpack_keyed(head["keyed"], get)
     rowwise = None if head["rowwise"] is None else _unpack_rowwise(head["rowwise"], get)
-    return Segment(head["stream"], get(head["members"]), sliced, keyed, rowwise)
+    return Segment(head["stream"], head["size"], sliced, keyed, rowwise)
 
 
 def _check(path: Path, checksum: int) -> None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.kernels.sorting import run_starts
+from eddyline.model.numbering import Numbering
 from eddyline.model.roster import Roster
 
 Integers = npt.NDArray[np.signedinteger[Any]]
@@ -27,6 +28,13 @@ class Part(Protocol):
 
     def pairs(self) -> tuple[Integers, Integers]:
         """Rows and query numbers of all pairs, by row, then by number."""
+
+
+class SegmentPart(Part, Protocol):
+    """A part of one segment's matches: named by slots, until it is told what their queries are called elsewhere."""
+
+    def numbered(self, numbering: Numbering) -> SegmentPart:
+        """The same, named otherwise."""
 
 
 @runtime_checkable

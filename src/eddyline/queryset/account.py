@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from eddyline.execute.placed import Placed
 from eddyline.index.asc import AscIndex
 from eddyline.index.segment import Segment
 from eddyline.index.sliced import SlicedIndex
@@ -41,22 +42,35 @@ class Account:
         return divide(self.sheet, self.ids)
 
 
-def open_account(segments: Sequence[Segment], names: Mapping[int, str], predicate_of: PredicateOf) -> Account:
+def open_account(segments: Sequence[Placed], names: Mapping[int, str], predicate_of: PredicateOf) -> Account:
     """Price all queries; `names` are the ids of live numbers. Predicates are asked for only where they are needed."""
-    places = {number: place for place, number in enumerate(names)}
-    account = Account(segments, list(names.values()), Sheet())
-    for number, segment in enumerate(segments):
-        index, rowwise = segment.sliced, segment.rowwise
-        if rowwise is not None and rowwise.most_rows is None:
-            _enter_ascs(account, number, rowwise.ascs, places, predicate_of)
-            index = rowwise.rest
-        owners = _enter_sliced(account, number, index, places, predicate_of)
-        if rowwise is not None and rowwise.most_rows is not None:
-            _share_evenly(account, Label("small", number, "sliced", None), rowwise.bytes, owners)
-        keyed = account.keyed[number] = KeyedItems(account.sheet, number, segment.keyed)
-        served = np.concatenate([np.empty(0, np.int32), *(table.results for table in segment.keyed.tables)])
-        keyed.enter({n: places[n] for n in np.unique(served).tolist() if n in places})
+    place_of = {number: place for place, number in enumerate(names)}
+    account = Account([placed.segment for placed in segments], list(names.values()), Sheet())
+    for number, placed in enumerate(segments):
+        _enter_segment(account, number, placed, place_of, predicate_of)
     return account
+
+
+def _enter_segment(
+    account: Account, nth: int, placed: Placed, place_of: Mapping[int, int], of_number: PredicateOf
+) -> None:
+    """The queries of a segment, which are known by their slots from here on."""
+    numbers, segment = placed.numbering.all().tolist(), placed.segment
+    places = {slot: place_of[number] for slot, number in enumerate(numbers) if number in place_of}
+
+    def predicate_of(slot: int) -> Predicate:
+        return of_number(numbers[slot])
+
+    index, rowwise = segment.sliced, segment.rowwise
+    if rowwise is not None and rowwise.most_rows is None:
+        _enter_ascs(account, nth, rowwise.ascs, places, predicate_of)
+        index = rowwise.rest
+    owners = _enter_sliced(account, nth, index, places, predicate_of)
+    if rowwise is not None and rowwise.most_rows is not None:
+        _share_evenly(account, Label("small", nth, "sliced", None), rowwise.bytes, owners)
+    keyed = account.keyed[nth] = KeyedItems(account.sheet, nth, segment.keyed)
+    served = np.concatenate([np.empty(0, np.int32), *(table.results for table in segment.keyed.tables)])
+    keyed.enter({slot: places[slot] for slot in np.unique(served).tolist() if slot in places})
 
 
 def _enter_sliced(
@@ -68,11 +82,11 @@ def _enter_sliced(
     direct_from = index.program.always[1]
     roots: dict[Predicate, list[int]] = {}
     owners = []
-    for result, number in enumerate(index.numbers.tolist()):
-        place = places.get(number)
+    for result, slot in enumerate(index.numbers.tolist()):
+        place = places.get(slot)
         if place is None:  # removed, and still compiled
             continue
-        predicate = predicate_of(number)
+        predicate = predicate_of(slot)
         uses.update(conditions_of(predicate))
         owners.append(place)
         conditions = conjunction(predicate)
@@ -99,11 +113,11 @@ def _enter_ascs(
     """Queries that are always evaluated row by row."""
     owners: list[int] = []
     users: dict[object, list[int]] = {}
-    for number in index.numbers.tolist():
-        if number in places:
-            owners.append(places[number])
-            for condition in conditions_of(predicate_of(number)):
-                users.setdefault(condition.subject, []).append(places[number])
+    for slot in index.numbers.tolist():
+        if slot in places:
+            owners.append(places[slot])
+            for condition in conditions_of(predicate_of(slot)):
+                users.setdefault(condition.subject, []).append(places[slot])
     for cutting in index.cuttings:
         cost = unit.locating(cutting) + unit.computing(cutting.subject) + unit.VISIT * len(index.table)
         label = Label("visit", segment, "rowwise", cutting.subject)

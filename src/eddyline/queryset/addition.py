@@ -55,4 +55,4 @@ class Addition:
         """The largest segment of a stream; one that is not there yet comes after all others."""
         segments = self._account.segments
         own = [n for n, segment in enumerate(segments) if segment.stream == stream]
-        return max(own, key=lambda n: len(segments[n].members), default=len(segments))
+        return max(own, key=lambda n: segments[n].size, default=len(segments))

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from eddyline.errors import PASSED_ON, QueryError
+from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.uncompilable import find_uncompilable
 from eddyline.queryset.merging import Members, Merging
 from eddyline.queryset.pending import Pending
 
-Segments = tuple[SegmentExecutor, ...]
+Segments = tuple[Placed, ...]
 LeaveOut = Callable[[Mapping[int, QueryError]], Merging]
 
 
@@ -61,7 +62,11 @@ class Compilation:
 
     def served_by(self, executors: Sequence[SegmentExecutor]) -> Compilation:
         """The same with other executors for what is compiled."""
-        return Compilation(tuple(executors), self._both[1])
+        segments, pending = self._both
+        served = zip(executors, segments, strict=True)
+        return Compilation(
+            tuple([Placed(executor, placed.numbering) for executor, placed in served]), pending
+        )
 
 
 def _merged(merging: Merging, segments: Segments, pending: Pending, leave_out: LeaveOut) -> Segments:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from eddyline.execute.placed import Placed
 from eddyline.index.choose import MAX_POINTS
 from eddyline.index.keyed import KeyedIndex, KeyedTable
 from eddyline.index.rowwise import RowwiseIndex
@@ -91,32 +92,33 @@ def _sequence(index: RowwiseIndex) -> str:
     return " -> ".join(shown)
 
 
-def explain_query(query: NormalQuery, number: int, segments: Sequence[Segment], *, adapts: bool) -> str:
+def explain_query(query: NormalQuery, number: int, segments: Sequence[Placed], *, adapts: bool) -> str:
     """The normal form of a query, which executor serves it, and why."""
     lines = [query.sql, "normal form", explain_normal(query.predicate, render=render)]
-    for segment in segments:
-        tables = [table for table in segment.keyed.tables if number in table.results]
+    for placed in segments:
+        segment, slot = placed.segment, placed.numbering.slot(number)
+        tables = [table for table in segment.keyed.tables if slot in table.results]
         if tables:
             return "\n".join(
                 [*lines, *(f"served by key: {_reason(segment.keyed, table)}" for table in tables)]
             )
-        served = _explain_unkeyed(number, segment, adapts)
+        served = _explain_unkeyed(slot, segment, adapts)
         if served:
             return "\n".join([*lines, *served])
     lines.append("served by nothing: it is never true")
     return "\n".join(lines)
 
 
-def _explain_unkeyed(number: int, segment: Segment, adapts: bool) -> list[str]:
+def _explain_unkeyed(slot: int, segment: Segment, adapts: bool) -> list[str]:
     """Who serves a query that has no key: of these, an executor for small batches and one for the others."""
     index = segment.rowwise
     lines = []
-    if number in segment.sliced.numbers:
+    if slot in segment.sliced.numbers:
         lines.append(f"served sliced: {SLICED}")
-    if index is not None and number in index.rest.numbers:
+    if index is not None and slot in index.rest.numbers:
         if not lines:
             lines.append(f"served sliced, being no plain conjunction: {SLICED}")
-    elif index is not None and number in index.ascs.numbers:
+    elif index is not None and slot in index.ascs.numbers:
         when = "" if index.most_rows is None else f" in batches of up to {index.most_rows} rows"
         lines.append(
             f"served row by row{when}: a tuple visits the subjects in the sequence {_sequence(index)}, those "

@@ -9,9 +9,11 @@ from typing import Final
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
 from eddyline.errors import QueryError
+from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
-from eddyline.index.segment import build_segment
+from eddyline.index.segment import Segment, build_segment
 from eddyline.model.book import Book
+from eddyline.model.numbering import Numbering
 from eddyline.model.query import NormalQuery, Query
 from eddyline.queryset.garbage import uncollected
 
@@ -28,8 +30,8 @@ class Merging:
     settings: IndexSettings
 
     def merged(
-        self, segments: Sequence[SegmentExecutor], pending: Iterable[tuple[int, NormalQuery]]
-    ) -> tuple[SegmentExecutor, ...]:
+        self, segments: Sequence[Placed], pending: Iterable[tuple[int, NormalQuery]]
+    ) -> tuple[Placed, ...]:
         """Segments with more queries in them."""
         by_stream: dict[str, Members] = {}
         for number, query in pending:
@@ -39,19 +41,19 @@ class Merging:
                 segments = self._merged(segments, stream, members)
         return tuple(segments)
 
-    def _merged(
-        self, segments: Sequence[SegmentExecutor], stream: str, members: Members
-    ) -> list[SegmentExecutor]:
+    def _merged(self, segments: Sequence[Placed], stream: str, members: Members) -> list[Placed]:
         """Segments with a new one; it takes in those that are not much larger than itself, removed queries left out."""
         limit = self.settings.segment_size
         left = list(segments)
-        passed: list[SegmentExecutor] = []
-        before: list[SegmentExecutor] = []
+        passed: list[Placed] = []
+        before: list[Placed] = []
         while limit is None:
-            small = [e for e in left if e.segment.stream == stream and self._is_small(e, len(members))]
+            small = [
+                p for p in left if p.segment.stream == stream and self._is_small(p.segment, len(members))
+            ]
             if not small:
                 break
-            taken = min(small, key=lambda e: len(e.segment.members))
+            taken = min(small, key=lambda placed: placed.segment.size)
             left.remove(taken)
             try:
                 members = [*self._alive(taken), *members]
@@ -60,25 +62,27 @@ class Merging:
                 passed.append(taken)
         return [*left, *passed, *self._built(stream, members, before)]
 
-    def _built(self, stream: str, members: Members, before: list[SegmentExecutor]) -> list[SegmentExecutor]:
+    def _built(self, stream: str, members: Members, before: list[Placed]) -> list[Placed]:
         live = [(number, query) for number, query in members if number not in self.book.removed]
         live.sort(key=lambda member: member[0])
         step = self.settings.segment_size or max(1, len(live))
-        built: list[SegmentExecutor] = []
+        replaced = [placed.executor for placed in before]
+        built: list[Placed] = []
         for start in range(0, len(live), step):
             piece = live[start : start + step]
             numbers, queries = [number for number, _ in piece], [query for _, query in piece]
-            segment = build_segment(stream, queries, numbers, self.settings)
-            built.append(SegmentExecutor(segment, self.settings.order, before))
+            segment = build_segment(stream, queries, self.settings)
+            executor = SegmentExecutor(segment, self.settings.order, replaced)
+            built.append(Placed(executor, Numbering.of(numbers)))
         return built
 
-    def _is_small(self, executor: SegmentExecutor, members: int) -> bool:
+    def _is_small(self, segment: Segment, members: int) -> bool:
         """Whether a new segment of so many queries takes in this one."""
-        size, largest = len(executor.segment.members), self.settings.largest_merge
+        size, largest = segment.size, self.settings.largest_merge
         return size <= MERGE * members and (largest is None or size <= largest)
 
-    def _alive(self, executor: SegmentExecutor) -> Members:
+    def _alive(self, placed: Placed) -> Members:
         """The queries of a segment that are not removed, compiled again."""
         book = self.book
-        numbers = [n for n in executor.segment.members.tolist() if n not in book.removed]
+        numbers = [n for n in placed.numbering.all().tolist() if n not in book.removed]
         return [(n, self.compiler.compile(Query(book.id(n), book.text(n)))) for n in numbers]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eddyline.config import IndexSettings
-from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.placed import Placed
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
 from eddyline.queryset import shared, store
@@ -22,7 +22,7 @@ class Opened:
     version: int
     settings: IndexSettings
     book: Book
-    segments: tuple[SegmentExecutor, ...]
+    segments: tuple[Placed, ...]
     pages: Mapping[str, tuple[shared.Page, ...]]
 
 
@@ -31,15 +31,11 @@ def opened(folder: Path, *, verify: bool) -> Opened:
     if shared.is_shared(folder):
         version = shared.load(folder, verify=verify)
         pages = {str(folder.parent.parent): version.pages}
-        return _opened(version, version.segments, pages)
-    saved = store.load(folder, verify=verify)
-    order = saved.settings.order
-    return _opened(saved, tuple([SegmentExecutor(segment, order) for segment in saved.segments]), {})
+        return _opened(version, pages)
+    return _opened(store.load(folder, verify=verify), {})
 
 
-def _opened(
-    saved: store.Saved | shared.Shared,
-    segments: tuple[SegmentExecutor, ...],
-    pages: Mapping[str, tuple[shared.Page, ...]],
-) -> Opened:
-    return Opened(saved.streams, saved.time_zone, saved.version, saved.settings, saved.book, segments, pages)
+def _opened(saved: store.Saved | shared.Shared, pages: Mapping[str, tuple[shared.Page, ...]]) -> Opened:
+    return Opened(
+        saved.streams, saved.time_zone, saved.version, saved.settings, saved.book, saved.segments, pages
+    )

@@ -8,6 +8,7 @@ from typing import Final
 
 from eddyline.compile import Compiler
 from eddyline.execute.batch import Columns
+from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.book import Book
@@ -42,7 +43,7 @@ class Pricing:
     """
 
     def __init__(
-        self, executors: Sequence[SegmentExecutor], book: Book, compiler: Compiler, direct: str = "auto"
+        self, segments: Sequence[Placed], book: Book, compiler: Compiler, direct: str = "auto"
     ) -> None:
         names = {number: book.id(number) for number in range(book.size) if number not in book.removed}
 
@@ -50,9 +51,7 @@ class Pricing:
             return compiler.compile(Query(book.id(number), book.text(number)))
 
         with uncollected():
-            self._account = open_account(
-                [executor.segment for executor in executors], names, lambda number: compiled(number).predicate
-            )
+            self._account = open_account(segments, names, lambda number: compiled(number).predicate)
         self._compiler = compiler
         self._addition = Addition(self._account, direct)
 

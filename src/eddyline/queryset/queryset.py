@@ -16,6 +16,7 @@ from eddyline.errors import QueryError
 from eddyline.execute import rescue
 from eddyline.execute.batch import Columns
 from eddyline.execute.ordered import OrderReport
+from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.why import Why
 from eddyline.functions.evaluate import Evaluation
@@ -130,7 +131,11 @@ class QuerySet:
 
     @property
     def segments(self) -> tuple[SegmentExecutor, ...]:
-        """The compiled parts; queries that were added since the last match are compiled now."""
+        """Who evaluates the compiled parts; queries that were added since the last match are compiled now."""
+        return tuple([placed.executor for placed in self._compiled()])
+
+    def placed(self) -> tuple[Placed, ...]:
+        """The compiled parts, with the numbers of their queries."""
         return self._compiled()
 
     @property
@@ -204,9 +209,9 @@ class QuerySet:
         `known` has the values of all `externals`, for queries that need what only Spark can compute. `failed` has
         expressions whose failures are of interest: the rows in which they fail are added to its numbers.
         """
-        executors, columns, rows = self._columns(batch, stream)
+        segments, columns, rows = self._columns(batch, stream)
         evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows, known=known)
-        matches = self._matches(executors, evaluation, rows, threads)
+        matches = self._matches(segments, evaluation, rows, threads)
         if failed and rows:
             evaluation.add_failures(failed)
         return matches
@@ -225,21 +230,21 @@ class QuerySet:
         For matches that would be too many to keep: what is let go before the next piece is asked for leaves its memory
         to that one.
         """
-        executors, columns, total = self._columns(batch, stream)
+        segments, columns, total = self._columns(batch, stream)
         for first in range(0, total, rows):
             size = min(rows, total - first)
             piece = {name: column.slice(first, size) for name, column in columns.items()}
             values = {call: column.slice(first, size) for call, column in (known or {}).items()}
             evaluation = Evaluation(piece, time_zone=self.time_zone, rows=size, known=values)
-            yield self._matches(executors, evaluation, size, threads, first)
+            yield self._matches(segments, evaluation, size, threads, first)
 
     def _matches(
-        self, by: list[SegmentExecutor], evaluation: Evaluation, rows: int, threads: int, first: int = 0
+        self, segments: list[Placed], evaluation: Evaluation, rows: int, threads: int, first: int = 0
     ) -> Matches:
         failed: rescue.Failed = {}
         parts: list[Part] = []
-        for executor in by if rows else ():
-            parts += rescue.match(executor, evaluation, rows, self._members, failed, threads=threads)
+        for placed in segments if rows else ():
+            parts += rescue.match(placed, evaluation, rows, self._members, failed, threads=threads)
         failed = {number: error for number, error in failed.items() if number not in self._book.removed}
         return Matches(self._book.roster, rows, parts, first=first, failed=failed)
 
@@ -257,13 +262,13 @@ class QuerySet:
         into: npt.NDArray[np.int64] | None = None,
     ) -> npt.NDArray[np.int64]:
         """As `count`, by query number, those of removed queries being 0; added to what `into` has, if given."""
-        executors, columns, rows = self._columns(batch, stream)
+        segments, columns, rows = self._columns(batch, stream)
         evaluation = Evaluation(columns, time_zone=self.time_zone, rows=rows, known=known)
         totals = np.zeros(self._book.size, np.int64) if into is None else into
         if rows:
             failed: rescue.Failed = {}
-            for executor in executors:
-                rescue.count(executor, evaluation, rows, self._members, totals, failed, threads=threads)
+            for placed in segments:
+                rescue.count(placed, evaluation, rows, self._members, totals, failed, threads=threads)
         totals[self._book.roster.removed] = 0
         return totals
 
@@ -277,33 +282,35 @@ class QuerySet:
 
     def externals(self, stream: str | None = None) -> tuple[Call, ...]:
         """The calls in conditions of a stream's queries that only Spark can compute; `match` wants their values."""
-        executors = self._reader(stream).executors
-        return tuple(dict.fromkeys(call for e in executors for call in e.segment.externals))
+        segments = self._reader(stream).segments
+        return tuple(dict.fromkeys(call for placed in segments for call in placed.segment.externals))
 
-    def _columns(self, batch: Any, stream: str | None) -> tuple[list[SegmentExecutor], Columns, int]:
-        """The executors of a stream, the columns of a batch that they read, and its number of rows."""
+    def _columns(self, batch: Any, stream: str | None) -> tuple[list[Placed], Columns, int]:
+        """The segments of a stream, the columns of a batch that they read, and its number of rows."""
         reader = self._reader(stream)
-        return reader.executors, *reader.read(batch)
+        return reader.segments, *reader.read(batch)
 
     def _reader(self, stream: str | None) -> Reader:
-        executors, known = self._compiled(), self._readers.get(stream)
-        if known is None or known.among is not executors:
-            known = self._readers[stream] = Reader(self.stream(stream), executors)
+        segments, known = self._compiled(), self._readers.get(stream)
+        if known is None or known.among is not segments:
+            known = self._readers[stream] = Reader(self.stream(stream), segments)
         return known
 
     def explain(self, id: str | None = None) -> str:
         """How the set is compiled, or how one query is served."""
-        segments = [executor.segment for executor in self._compiled()]
+        segments = self._compiled()
         adapts = self.settings.order.strategy == "adaptive"
         if id is None:
-            return explain_set(len(self), self.version, segments, adapts=adapts)
+            compiled = [placed.segment for placed in segments]
+            return explain_set(len(self), self.version, compiled, adapts=adapts)
         number = self.number(id)
         query = self._compiler.compile(Query(id, self._book.text(number)))
         return explain_query(query, number, segments, adapts=adapts)
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
-        return tuple([found for e in self._compilation.segments if (found := e.order_report()) is not None])
+        executors = [placed.executor for placed in self._compilation.segments]
+        return tuple([found for executor in executors if (found := executor.order_report()) is not None])
 
     def pricing(self) -> Pricing:
         """Prices the set's queries and others; for several questions about costs, which then share the work."""
@@ -319,14 +326,14 @@ class QuerySet:
         return self.pricing().marginal(Query("", sql))
 
     def _run(self, batch: Any, stream: str | None) -> tuple[list[tuple[int, SegmentExecutor]], Columns, int]:
-        executors, columns, rows = self._columns(batch, stream)
-        return [(n, e) for n, e in enumerate(self._compiled()) if e in executors], columns, rows
+        segments, columns, rows = self._columns(batch, stream)
+        own = [(n, placed.executor) for n, placed in enumerate(self._compiled()) if placed in segments]
+        return own, columns, rows
 
     def save(self, folder: str | Path) -> None:
         """Write the compiled set into a new folder."""
-        segments = [executor.segment for executor in self._compiled()]
         saved = store.Saved(
-            list(self.streams), self.time_zone, self.version, self.settings, self._book, segments
+            list(self.streams), self.time_zone, self.version, self.settings, self._book, self._compiled()
         )
         store.save(Path(folder), saved)
 
@@ -393,7 +400,7 @@ class QuerySet:
         """A stream by name; without one, the only one that there is."""
         return find_stream({stream.name: stream for stream in self._compiler.streams}, name)
 
-    def _compiled(self) -> tuple[SegmentExecutor, ...]:
+    def _compiled(self) -> tuple[Placed, ...]:
         """All segments, those of queries added since the last call compiled now."""
         return self._compilation.compiled(self._merging, self._leave_out)
 

@@ -1,18 +1,16 @@
-"""What the executors of one stream read out of its batches."""
+"""What the segments of one stream read out of its batches."""
 
 from __future__ import annotations
 
 from eddyline.execute.batch import ColumnReader
-from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.placed import Placed
 from eddyline.model.catalog import Stream
 
 
 class Reader(ColumnReader):
-    """The executors of a stream among those of a set, and the columns that they read."""
+    """The segments of a stream among those of a set, and the columns that they read."""
 
-    def __init__(self, stream: Stream, among: tuple[SegmentExecutor, ...]) -> None:
+    def __init__(self, stream: Stream, among: tuple[Placed, ...]) -> None:
         self.among = among
-        self.executors = [executor for executor in among if executor.segment.stream == stream.name]
-        super().__init__(
-            stream, dict.fromkeys(c for executor in self.executors for c in executor.segment.columns)
-        )
+        self.segments = [placed for placed in among if placed.segment.stream == stream.name]
+        super().__init__(stream, dict.fromkeys(c for placed in self.segments for c in placed.segment.columns))

@@ -27,10 +27,12 @@ import pyarrow as pa
 
 from eddyline.config import IndexSettings, OrderSettings
 from eddyline.errors import FileError
+from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.packed import open_packed, packed
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
+from eddyline.model.numbering import Numbering
 from eddyline.model.texts import Texts
 from eddyline.queryset.streams import pack_stream, unpack_stream
 from eddyline.storage.durable import flush, make_folder, write_new, write_whole
@@ -41,7 +43,7 @@ LARGEST_PAGE: Final = 65_536  # queries of a page that takes in smaller ones
 _SEAL: Final = b'{"checksum"'
 _HINT: Final = "the version has to be made again"
 
-_open_segments: WeakValueDictionary[tuple[str, OrderSettings], SegmentExecutor] = WeakValueDictionary()
+_open_segments: WeakValueDictionary[tuple[str, OrderSettings], Placed] = WeakValueDictionary()
 _opening: Final = Lock()
 
 
@@ -63,7 +65,7 @@ class Shared:
     version: int
     settings: IndexSettings
     book: Book
-    segments: tuple[SegmentExecutor, ...]
+    segments: tuple[Placed, ...]
     pages: tuple[Page, ...] = ()
     notes: Mapping[str, Any] | None = None
 
@@ -96,17 +98,18 @@ def save(root: Path, name: str, version: Shared) -> tuple[Page, ...]:
     return pages
 
 
-def save_segments(root: Path, executors: Iterable[SegmentExecutor]) -> list[str]:
+def save_segments(root: Path, segments: Iterable[Placed]) -> list[str]:
     """The names of segments, those that have none in this folder written first."""
     folder = root / "segments"
     make_folder(folder)
     names: list[str] = []
     fresh = False
-    for executor in executors:
+    for placed in segments:
+        executor = placed.executor
         name = executor.places.get(str(root))
         if name is None or not (folder / name).exists():
             name = uuid4().hex
-            write_new(folder / name, packed(executor.segment))
+            write_new(folder / name, packed(executor.segment, placed.numbering.all()))
             executor.places[str(root)] = name
             fresh = True
         names.append(name)
@@ -245,16 +248,16 @@ def joined(tables: Sequence[pa.Table], name: str) -> pa.ChunkedArray:
     return pa.chunked_array(pieces, pieces[0].type if pieces else pa.string())
 
 
-def open_segment(root: Path, name: str, *, verify: bool, order: OrderSettings) -> SegmentExecutor:
+def open_segment(root: Path, name: str, *, verify: bool, order: OrderSettings) -> Placed:
     """A segment; versions of the same order that are open in this process share it."""
     path = root / "segments" / name
     with _opening:
         found = _open_segments.get((str(path), order))
         if found is None or verify:  # somebody may have opened it unseen
-            opened = open_packed(path, verify=verify)
+            segment, numbers = open_packed(path, verify=verify)
         if found is None:
-            found = SegmentExecutor(opened, order)
-            found.places[str(root)] = name
+            found = Placed(SegmentExecutor(segment, order), Numbering.of(numbers))
+            found.executor.places[str(root)] = name
             _open_segments[str(path), order] = found
         return found
 

@@ -21,10 +21,12 @@ import pyarrow.parquet as pq
 
 from eddyline.config import IndexSettings
 from eddyline.errors import FileError
-from eddyline.index.segment import Segment
+from eddyline.execute.placed import Placed
+from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.store import load_segment, save_segment
 from eddyline.model.book import Book
 from eddyline.model.catalog import Stream
+from eddyline.model.numbering import Numbering
 from eddyline.model.texts import Texts
 from eddyline.queryset.streams import pack_stream, unpack_stream
 
@@ -42,7 +44,7 @@ class Saved:
     version: int
     settings: IndexSettings
     book: Book
-    segments: list[Segment]
+    segments: tuple[Placed, ...]
 
 
 def save(folder: Path, saved: Saved) -> None:
@@ -50,8 +52,8 @@ def save(folder: Path, saved: Saved) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise FileError(f"folder {folder} is not empty", hint="save into a new folder")
-    for place, segment in enumerate(saved.segments):
-        save_segment(segment, folder / f"segment-{place}")
+    for place, placed in enumerate(saved.segments):
+        save_segment(placed.segment, folder / f"segment-{place}", placed.numbering.all())
     book = saved.book
     table = pa.table({"id": book.ids, "sql": [book.text(number) for number in range(book.size)]})
     pq.write_table(table, folder / _QUERIES)
@@ -83,11 +85,17 @@ def load(folder: Path, *, verify: bool = True) -> Saved:
         found = manifest.get("format") if isinstance(manifest, dict) else None
         raise FileError(f"folder {folder} has format {found}, not {FORMAT}", hint="save the set again")
     book = _open_book(folder / _QUERIES, manifest, verify)
-    segments = [
-        load_segment(folder / f"segment-{place}", verify=verify) for place in range(manifest["segments"])
-    ]
     streams = [unpack_stream(data) for data in manifest["streams"]]
     settings = IndexSettings.of(manifest["settings"])
+    found = [
+        load_segment(folder / f"segment-{place}", verify=verify) for place in range(manifest["segments"])
+    ]
+    segments = tuple(
+        [
+            Placed(SegmentExecutor(segment, settings.order), Numbering.of(numbers))
+            for segment, numbers in found
+        ]
+    )
     return Saved(streams, manifest["time_zone"], manifest["version"], settings, book, segments)
 
 

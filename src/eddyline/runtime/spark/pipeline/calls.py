@@ -62,9 +62,9 @@ class Callers:
 
 def _has_leftovers(facts: Facts, stream: str) -> bool:
     """Whether queries were taken out of a part of the set that asks Spark for something."""
-    segments = [executor.segment for executor in facts.queries.segments]
-    asking = [segment for segment in segments if segment.stream == stream and segment.externals]
-    return any(not np.isin(segment.members, facts.numbers).all() for segment in asking)
+    own = [placed for placed in facts.queries.placed() if placed.segment.stream == stream]
+    asking = [placed.numbering for placed in own if placed.segment.externals]
+    return any(not np.isin(numbering.all(), facts.numbers).all() for numbering in asking)
 
 
 def _callers(facts: Facts, stream: str, resolver: Resolver) -> Iterator[Caller]:

@@ -26,7 +26,7 @@ class Rebuild:
     def _run(self, saved: SavedVersions, recipe: Recipe, worn: Compiled) -> None:
         try:
             fresh = recipe.rebuilt(worn)
-            save_segments(saved.root, fresh.queries.segments)
+            save_segments(saved.root, fresh.queries.placed())
             self.result = fresh
         except Exception as error:  # whatever it is, the version that there is goes on
             self.error = f"{type(error).__name__}: {error}"
