@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.comparisons import Comparisons
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -35,6 +37,10 @@ SPARK_SETTINGS = {
     # tests are many short jobs: a light collector and the quick compiler beat what suits a server
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Comparisons())
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

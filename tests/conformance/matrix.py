@@ -21,6 +21,7 @@ from eddyline.sql import bind
 from eddyline.testing.queries import statement
 from eddyline.testing.rows import EVERYTHING, nasty_rows
 from eddyline.testing.text import statement_text
+from tests.comparisons import compared
 
 
 def ordered(executor: Executor = "rowwise", **settings: Any) -> IndexSettings:
@@ -89,6 +90,7 @@ def binds(sql: str) -> bool:
 
 
 def check(found: Matches, expected: Matches, queries: Mapping[str, str]) -> None:
+    compared("reference: matches", len(queries))
     wrong = [sql for id, sql in queries.items() if found.rows(id).tolist() != expected.rows(id).tolist()]
     assert not wrong, f"{len(wrong)} of {len(queries)} differ, such as {min(wrong, key=len)}"
     assert found.pairs() == expected.pairs()

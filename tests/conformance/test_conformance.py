@@ -16,6 +16,7 @@ from eddyline.execute.segment import WAYS
 from eddyline.model.matches import Matches
 from eddyline.queryset import QuerySet
 from eddyline.testing.rows import EVERYTHING
+from tests.comparisons import compared
 from tests.conformance.matrix import CONFIGURATIONS, ROWS, binds, block, built, check, conjunctions, judged
 
 SIZES = (0, 1, 64, 65, 511, 512, 513, 2500)
@@ -64,6 +65,7 @@ def test_batch_sizes(source, configuration: str) -> None:
     for rows in SIZES:
         repeated = pa.concat_batches([batch] * (rows // ROWS + 1)).slice(0, rows)
         wanted = np.argwhere(of_row[np.arange(rows) % ROWS])
+        compared("reference: matches", 3 * len(queries))
         row, number = queryset.match(repeated).pair_arrays()
         assert np.array_equal(np.column_stack([row, number]), wanted), f"{rows} rows"
         row, number = queryset.match(repeated, threads=3).pair_arrays()
@@ -87,6 +89,7 @@ def test_ways_of_large_batches(way: Way, number: int, monkeypatch: pytest.Monkey
     for _ in range(3):  # perhaps in another order
         row, found = queryset.match(repeated).pair_arrays()
         wanted = np.sort(np.concatenate([encoded(expected) + (i * ROWS << 32) for i in range(12)]))
+        compared("reference: matches", 2 * len(queries))
         assert np.array_equal(row.astype(np.int64) << 32 | found, wanted)
         assert queryset.count(repeated) == {id: 12 * count for id, count in expected.counts().items()}
     assert all(executor.choice is not None for executor in queryset.segments)

@@ -11,6 +11,7 @@ from eddyline.execute.eddy import POLICIES, Eddy, make_policy
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.matches import Matches
 from eddyline.testing.rows import EVERYTHING
+from tests.comparisons import compared
 from tests.conformance.matrix import Queries, block, conjunctions
 
 TOO_MANY_CLAUSES = 5  # of 250 random statements, at most so many are refused
@@ -21,6 +22,7 @@ def check(
 ) -> None:
     taken = [id for id, sql in queries.items() if _took(eddy, id, sql)]
     assert len(taken) >= len(queries) - refused
+    compared("reference: matches of eddies", len(taken))
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     eddy.push("everything", Evaluation(columns, rows=batch.num_rows), batch.num_rows)
     found = sorted((result.query, result.row) for result in eddy.run())

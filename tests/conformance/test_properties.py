@@ -17,6 +17,7 @@ from eddyline.testing.rows import EVERYTHING, benign_rows, nasty_rows
 from eddyline.testing.shrink import shrink
 from eddyline.testing.text import statement_text
 from eddyline.testing.tree import Statement
+from tests.comparisons import compared
 from tests.conformance.matrix import CONFIGURATIONS, binds, built
 
 SEEDS = st.integers(0, 10**9)
@@ -37,6 +38,7 @@ def batches(draw: st.DrawFn) -> pa.RecordBatch:
 
 def disagreeing(queryset: QuerySet, texts: dict[str, str], batch: pa.RecordBatch) -> list[str]:
     """Ids of the queries whose matches are not the reference's."""
+    compared("reference: matches", len(texts))
     expected, found = reference.match(texts, batch, streams=[EVERYTHING]), queryset.match(batch)
     return [id for id in texts if found.rows(id).tolist() != expected.rows(id).tolist()]
 

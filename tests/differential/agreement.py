@@ -28,6 +28,7 @@ from eddyline.sql import bind, render
 from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import expression_text, statement_text, where_text
 from eddyline.testing.tree import Statement
+from tests.comparisons import compared
 from tests.differential.exceptions import excused
 from tests.differential.finding import UNJUDGED, Finding, Report, same, value_of
 from tests.differential.judge import Failed, Refused, Values, Verdict, judge
@@ -58,6 +59,7 @@ def judge_text(
                 if finding is not None:
                     _file(report, finding)
                     break
+    compared("Spark: text", report.judged)
     return report
 
 
@@ -73,6 +75,7 @@ def judge_render(
     for statement, several in _spark_on_text(spark, statements, batch, zone):
         report.judged += 1
         _compare_rendered(report, statement, bound.get(statement), several, ours.get(statement, []))
+    compared("Spark: render", report.judged)
     return report
 
 
@@ -119,6 +122,7 @@ def judge_refusals(
             finding = Finding("type", statement, *wrong[0]) if wrong else None
         if finding is not None:
             _file(report, finding)
+    compared("Spark: refusals", report.judged)
     return report
 
 
@@ -147,6 +151,7 @@ def judge_try(
         finding = _difference("try", statement, expression, verdict, rows, zone)
         if finding is not None:
             _file(report, finding)
+    compared("Spark: try", report.judged)
     return report
 
 
@@ -186,6 +191,7 @@ def judge_matches(
             report.failed += 1
         else:
             _file(report, Finding("try", statement, verdict, "a value"))
+    compared("Spark: matches", report.judged)
     return report
 
 

@@ -14,6 +14,7 @@ from eddyline.reference.regex_search import TooManySteps
 from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import statement_text
 from eddyline.testing.tree import Statement
+from tests.comparisons import compared
 from tests.conformance.matrix import CONFIGURATIONS, binds
 from tests.differential.finding import Finding, Report
 
@@ -46,6 +47,7 @@ def judge_configured(
         settings = CONFIGURATIONS[name]
         queryset = QuerySet.build(queries, streams=[EVERYTHING], time_zone=zone, settings=settings)
         for first in range(0, rows.num_rows, size):
+            compared("reference: matches", len(queries))
             chosen = np.arange(first, first + size) % rows.num_rows
             found = np.zeros((size, len(queries)), np.bool_)
             found[queryset.match(rows.take(pa.array(chosen))).pair_arrays()] = True

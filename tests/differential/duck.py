@@ -18,6 +18,7 @@ from eddyline.testing.plain import GRAMMAR, PLAIN
 from eddyline.testing.queries import statement
 from eddyline.testing.text import statement_text, where_text
 from eddyline.testing.tree import Statement
+from tests.comparisons import compared
 from tests.differential.finding import UNJUDGED, Finding, value_of
 
 CHUNK = 100
@@ -31,6 +32,7 @@ def plain_statement(seed: int) -> Statement:
 
 def judge_duckdb(statements: Sequence[Statement], batch: pa.RecordBatch) -> list[Finding]:
     """Where the reference and DuckDB differ."""
+    compared("DuckDB: conditions", len(statements))
     rows = list(reference.rows(batch, PLAIN))
     findings = []
     for one, expected in zip(statements, _values(statements, batch), strict=True):
@@ -51,6 +53,7 @@ def judge_matches(
     statements: Sequence[Statement], batch: pa.RecordBatch, settings: IndexSettings = DEFAULT_INDEX
 ) -> list[Finding]:
     """Where one query set of all statements finds other rows than DuckDB."""
+    compared("DuckDB: matches", len(statements))
     queries = {str(i): statement_text(one) for i, one in enumerate(statements)}
     found = QuerySet.build(queries, streams=[PLAIN], settings=settings).match(batch)
     findings = []

@@ -16,6 +16,7 @@ from eddyline.sql import bind
 from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import statement_text
 from eddyline.testing.tree import Statement
+from tests.comparisons import compared
 from tests.differential.finding import UNJUDGED, Finding, value_of
 
 
@@ -32,6 +33,7 @@ def judge_normal(statements: Sequence[Statement], batch: pa.RecordBatch, zone: s
         if not isinstance(normal, NormalQuery):
             findings.append(Finding("normal", statement, "a normal form", normal))
             continue
+        compared("reference: normal forms", 1)
         for i, row in enumerate(rows):
             value = value_of(partial(reference.evaluate, bound.predicate, row, time_zone=zone))
             actual = value_of(partial(holds, normal.predicate, row, zone))

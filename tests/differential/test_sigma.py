@@ -13,6 +13,7 @@ from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.sql import bind
+from tests.comparisons import compared
 from tests.differential import data
 from tests.differential.matchers import MATCHERS
 
@@ -54,6 +55,7 @@ def test_expected_pairs(matcher: str, rules: list[dict[str, Any]], events: Strea
     table = pq.read_table(data.folder("sigma") / "events.parquet").select(events.schema.names)
     batch = table.cast(events.schema).combine_chunks().to_batches()[0]
     queries = [Query(rule["id"], rule["sql"]) for rule in rules]
+    compared(f"Sigma: {matcher}", len(queries))
     matches = MATCHERS[matcher](queries, batch, events)
     found = {(row, rule["id"]) for rule in rules for row in matches.rows(rule["id"]).tolist()}
     expected = {

@@ -10,6 +10,7 @@ import pytest
 
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
+from tests.comparisons import compared
 from tests.differential import data
 from tests.differential.matchers import MATCHERS
 
@@ -32,6 +33,7 @@ def test_rows(name: str, matcher: str) -> None:
     stream, batch = table(head["table"], head["columns"], head["rows"])
     keys = batch.column("pk").to_pylist()
     queries = [Query(str(i), case["sql"]) for i, case in enumerate(cases)]
+    compared(f"SQLite: {matcher}", len(queries))
     matches = MATCHERS[matcher](queries, batch, stream)
     wrong = []
     for i, case in enumerate(cases):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eddyline import reference
+from tests.comparisons import compared
 from tests.golden.operation_facts import FILES, facts, same
 
 
@@ -12,6 +13,7 @@ from tests.golden.operation_facts import FILES, facts, same
 def test_the_reference_agrees_with_spark(file: str) -> None:
     wrong = []
     for fact in facts(file):
+        compared("Spark: recorded operations", 1)
         found = reference.evaluate(fact.call, fact.row, time_zone=fact.time_zone)
         if not same(found, fact.result):
             wrong.append(

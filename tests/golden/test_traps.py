@@ -22,6 +22,7 @@ from eddyline.model import types as t
 from eddyline.model.catalog import Stream
 from eddyline.model.query import BoundQuery, Query
 from eddyline.sql import bind, render
+from tests.comparisons import compared
 from tests.differential.agreement import canonical
 from tests.differential.judge import load, settings
 
@@ -140,6 +141,7 @@ def test_spark(spark: SparkSession, file: Path, rewrite_golden: bool) -> None:
     with settings(spark, spark__sql__session__timeZone=ZONE):
         load(spark, BATCH).createOrReplaceTempView("traps")
         for case in cases(file):
+            compared("Spark: traps", 1)
             found.append(Case(case.notes, case.sql, tuple(ask(spark, case.sql))))
     if rewrite_golden:
         file.write_text("\n".join(map(str, found)), encoding="utf-8")
