@@ -11,7 +11,7 @@ ARGS    ?=
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long check fuzz golden bench bench-spark format docs clean lint
+.PHONY: help setup demo test test-long check mutants fuzz golden bench bench-spark format docs clean lint
 
 help:  ## show this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tools.docs --check
+
+mutants: $(STAMP)  ## twenty mistakes put into a copy of the source: each must be noticed by the tests
+	$(BIN)/python -m tests.mutants $(ARGS)
 
 fuzz: $(STAMP)  ## search for wrong matches at random: make fuzz SECONDS=600 ARGS=...
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)

@@ -33,35 +33,43 @@ def test_contracts_are_kept() -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "complaint"),
-    [
-        ("model/offender.py", "import eddyline.sql", "eddyline.model is not allowed to import eddyline.sql"),
-        (
-            "sql/offender.py",
-            "import eddyline.normalize",
-            "eddyline.sql is not allowed to import eddyline.normalize",
-        ),
-        ("offender.py", "", "- eddyline.offender"),
-        ("normalize/offender.py", "import sqlglot.expressions", "eddyline.normalize.offender -> sqlglot"),
-        ("model/offender.py", "def f(): import numba", "eddyline.model.offender -> numba"),
-        ("runtime/offender.py", "import pyspark.sql", "eddyline.runtime.offender -> pyspark"),
-        ("cli/offender.py", "import sqlalchemy", "eddyline.cli.offender -> sqlalchemy"),
-        (
-            "reference/offender.py",
-            "import eddyline.functions",
-            "eddyline.reference.offender -> eddyline.functions",
-        ),
-    ],
+OFFENDERS = (
+    ("model/offender.py", "import eddyline.sql", "eddyline.model is not allowed to import eddyline.sql"),
+    (
+        "sql/offender.py",
+        "import eddyline.normalize",
+        "eddyline.sql is not allowed to import eddyline.normalize",
+    ),
+    ("normalize/offender.py", "import sqlglot.expressions", "eddyline.normalize.offender -> sqlglot"),
+    ("order/offender.py", "def f(): import numba", "eddyline.order.offender -> numba"),
+    ("runtime/offender.py", "import pyspark.sql", "eddyline.runtime.offender -> pyspark"),
+    ("cli/offender.py", "import sqlalchemy", "eddyline.cli.offender -> sqlalchemy"),
+    (
+        "reference/offender.py",
+        "import eddyline.functions",
+        "eddyline.reference.offender -> eddyline.functions",
+    ),
+    ("offender.py", "", "- eddyline.offender"),
 )
-def test_contracts_notice(tmp_path: Path, file: str, text: str, complaint: str) -> None:
-    """Each contract fails for a file that breaks it: a contract that cannot fail guards nothing."""
-    copy = tmp_path / "eddyline"
+
+
+@pytest.fixture(scope="module")
+def complaints(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What is said about a copy of the package in which every contract is broken."""
+    folder = tmp_path_factory.mktemp("offending")
+    copy = folder / "eddyline"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / file).write_text(text)
-    run = lint_imports(tmp_path)
+    for file, text, _ in OFFENDERS:
+        (copy / file).write_text(text)
+    run = lint_imports(folder)
     assert run.returncode == 1, run.stdout + run.stderr
-    assert complaint in run.stdout
+    return run.stdout
+
+
+@pytest.mark.parametrize(("file", "complaint"), [(file, complaint) for file, _, complaint in OFFENDERS])
+def test_contracts_notice(complaints: str, file: str, complaint: str) -> None:
+    """Each contract fails for a file that breaks it: a contract that cannot fail guards nothing."""
+    assert complaint in complaints, file
 
 
 def dynamic_imports(tree: ast.AST) -> set[str]:
