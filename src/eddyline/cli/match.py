@@ -24,9 +24,10 @@ from eddyline.cli.schemas import HELP
 from eddyline.cli.zones import check_zone
 from eddyline.compile import Compiler
 from eddyline.model.query import Query
+from eddyline.project.select_lists import LEAD
 from eddyline.queryset import QuerySet
 from eddyline.runtime.embedded.matching import Totals, match_source
-from eddyline.runtime.embedded.outlets import LEAD, Outlet, Pairs, Rows
+from eddyline.runtime.embedded.outlets import Outlet, Pairs, Rows
 from eddyline.runtime.embedded.places import FORMATS
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, Writer, sink_format
@@ -194,4 +195,4 @@ def _outlet(
         return Pairs(stack.enter_context(Writer(place, LEAD, format)), chosen.shadow)
     compiler = Compiler(compiled.streams, time_zone=compiled.time_zone)
     accepted = [compiler.compile(Query(q.id, q.sql)) for q in chosen.queries if q.id in compiled]
-    return Rows(accepted, compiled.streams, where, stack, format=format, hidden=chosen.shadow)
+    return Rows(compiled, accepted, where, stack, format=format, hidden=chosen.shadow)

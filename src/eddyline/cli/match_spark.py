@@ -18,9 +18,9 @@ from eddyline.cli.output import Exit, note
 from eddyline.cli.registry_options import DEFAULT, VARIABLE
 from eddyline.cli.runtimes import infer_on_spark, is_address, parquet_files, tell_culprits
 from eddyline.compile import Compiler
-from eddyline.engine.select_lists import SelectLists
 from eddyline.errors import FileError
 from eddyline.model.query import Query
+from eddyline.project.select_lists import SelectLists
 from eddyline.queryset import QuerySet
 from eddyline.runtime.embedded.matching import Totals
 from eddyline.runtime.embedded.outlets import file_names
@@ -157,9 +157,9 @@ def _write(
     if not _is_folder(where) and kind == "jsonl":
         write([source.lines(lists).select("value") for source in sources], where, kind)
         return
-    if not _is_folder(where) and len(lists.projections) > 1:
+    if not _is_folder(where) and len(lists.lists) > 1:
         raise FileError(
-            f"the queries have {len(lists.projections)} different SELECT lists, which one table cannot hold",
+            f"the queries have {len(lists.lists)} different SELECT lists, which one table cannot hold",
             hint="name a folder (out/) to get a table for each, or a .jsonl file",
         )
     names = file_names(lists.firsts)

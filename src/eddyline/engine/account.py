@@ -1,37 +1,11 @@
-"""What was done, in numbers: of one query, of one batch, of everything."""
+"""What pushes did, in numbers: one batch, and everything."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """Of every match it is said what became of it: matches = delivered + shadowed + undelivered.
-
-    `shadowed` matches belong to shadow queries, `undelivered` ones to projections that failed. `failures` counts
-    operations inside of expressions that gave NULL because they failed. `errors` are conditions, projections and
-    receivers that failed.
-    """
-
-    matches: int = 0
-    delivered: int = 0
-    shadowed: int = 0
-    undelivered: int = 0
-    failures: int = 0
-    errors: int = 0
-
-    @property
-    def agrees(self) -> bool:
-        """Whether nothing is missing."""
-        return self.matches == self.delivered + self.shadowed + self.undelivered
-
-    def __add__(self, other: Account) -> Account:
-        return Account(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Account)))
-
-    def __sub__(self, other: Account) -> Account:
-        return Account(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Account)))
+from eddyline.project.account import Account
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +20,7 @@ class BatchAccount:
     tuples: int = 0
     matched: int = 0
     deliveries: int = 0
-    total: Account = Account()
+    total: Account = field(default_factory=Account)
     queries: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -58,4 +32,4 @@ class Totals:
     tuples: int = 0
     matched: int = 0
     deliveries: int = 0
-    total: Account = Account()
+    total: Account = field(default_factory=Account)

@@ -1,24 +1,24 @@
-"""What a push gives: one Arrow table for each distinct projection, an account, and what went wrong."""
+"""What a push gives: one Arrow table for each distinct SELECT list, an account, and what went wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.engine.account import BatchAccount
-from eddyline.engine.projections import LEAD
 
+LEAD: Final = pa.schema([("query", pa.string()), ("revision", pa.int32()), ("version", pa.int64())])
 What = Literal["matching", "projection", "callback", "queue"]
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFailure:
-    """Something that failed while all else went on: a condition or projection (its queries got nothing), or a receiver."""
+    """Something that failed while all else went on: a condition or SELECT list (its queries got nothing), or a receiver."""
 
     what: What
     queries: tuple[str, ...]
@@ -30,9 +30,9 @@ class DeliveryFailure:
 
 
 class Deliveries:
-    """The tables of one push, in the order of the projections' first queries.
+    """The tables of one push, in the order of the SELECT lists' first queries.
 
-    Each table has the columns `query`, `revision` and `version`, then those of the projection; its rows are in the order
+    Each table has the columns `query`, `revision` and `version`, then those of the SELECT list; its rows are in the order
     of the batch and, within a row, in the order in which queries were added.
     """
 

@@ -2,7 +2,7 @@
 
     folder/
         lock                                  held by the one engine that writes
-        data/<push>-0.arrow, -1.arrow ...     one file for each projection
+        data/<push>-0.arrow, -1.arrow ...     one file for each SELECT list
         pushes/<push>.json                    names the files, with rows and checksums; written last
 
 <push> is made of the stream's name and the batch's id: ids belong to a stream. Data files are flushed to the disk, then
@@ -26,9 +26,10 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from eddyline.engine.account import Account, BatchAccount
+from eddyline.engine.account import BatchAccount
 from eddyline.errors import EddylineError, FileError
 from eddyline.model.names import short_repr
+from eddyline.project.account import Account
 from eddyline.storage.durable import flush, make_folder, write_new, write_whole
 from eddyline.storage.folder_lock import FolderLock
 

@@ -227,7 +227,7 @@ class Engine:
                 if self._log is not None:
                     name = self._log.unused_id() if batch_id is None else batch_id
                     self._log.write(name, pushed.tables, account)
-                self._ledger.commit(account, pushed.outcome, pushed.failures)
+                self._ledger.commit(account, pushed.accounts, pushed.failures, pushed.output_failures)
             deliveries = Deliveries(pushed.tables, account, pushed.errors, empty=self._empty)
             self._hand_out(deliveries)
             return deliveries
@@ -353,7 +353,7 @@ class Engine:
         return member
 
     def _empty(self, id: str) -> pa.Table:
-        return self._member(id).projection.schema.empty_table()
+        return self._member(id).select_list.schema.empty_table()
 
     def _hand_out(self, deliveries: Deliveries) -> None:
         subscriptions, queues = self._subscriptions, self._queues

@@ -15,47 +15,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from eddyline.engine.account import Account, BatchAccount, Totals
+from eddyline.engine.account import BatchAccount, Totals
 from eddyline.engine.live import Change
 from eddyline.engine.members import Integers, Member
 from eddyline.errors import EddylineError, LedgerError
 from eddyline.model.expression import Expression
+from eddyline.project.account import Account, QueryAccounts
 from eddyline.sql.render import render
 
-Counts = npt.NDArray[np.int64]
 _BY_SLOT = ("matches", "delivered", "shadowed", "undelivered", "errors")
-
-
-class Outcome:
-    """What became of the matches of one batch, as counts by slot."""
-
-    def __init__(self, slots: int, found: Integers) -> None:
-        self.matches: Counts = np.bincount(found, minlength=slots).astype(np.int64)
-        self.delivered: Counts = np.zeros(slots, np.int64)
-        self.shadowed: Counts = np.zeros(slots, np.int64)
-        self.undelivered: Counts = np.zeros(slots, np.int64)
-        self.errors: Counts = np.zeros(slots, np.int64)
-        self.outputs: list[
-            tuple[Expression, Integers, Integers]
-        ] = []  # that failed, for which slots, how often
-
-    def add(self, kind: str, found: Integers) -> None:
-        """Count pairs, given by their slots, as one of the kinds."""
-        counts = getattr(self, kind)
-        counts += np.bincount(found, minlength=len(counts))
-
-    def account(self, failures: Mapping[Expression, int], errors: int) -> Account:
-        """The sums of a batch, after a check that every match became something."""
-        wrong = np.flatnonzero(self.matches != self.delivered + self.shadowed + self.undelivered)
-        if len(wrong):
-            raise LedgerError(
-                f"matches of {len(wrong)} queries are unaccounted for, first in slot {wrong[0]}"
-            )
-        sums = {name: int(getattr(self, name).sum()) for name in _BY_SLOT[:-1]}
-        failed = sum(failures.values()) + sum(int(times.sum()) for _, _, times in self.outputs)
-        return Account(**sums, failures=failed, errors=errors)
 
 
 class Ledger:
@@ -117,15 +86,20 @@ class Ledger:
             if member.fallible:
                 self._before[member.slot] = {e: self._failed[member.stream, e] for e in member.fallible}
 
-    def commit(self, batch: BatchAccount, outcome: Outcome, failures: Mapping[Expression, int]) -> None:
-        """Enter a batch."""
+    def commit(
+        self,
+        batch: BatchAccount,
+        accounts: QueryAccounts,
+        failures: Mapping[Expression, int],
+        output_failures: Iterable[tuple[Expression, Integers, Integers]],
+    ) -> None:
+        """Enter a batch; see `Pushed` for its failures."""
         with self._lock:
-            slots = len(outcome.matches)
             for name in _BY_SLOT:
-                self._counts[name][:slots] += getattr(outcome, name)
+                self._counts[name][accounts.query] += getattr(accounts, name)
             for expression, rows in failures.items():
                 self._failed[batch.stream, expression] += rows
-            for expression, found, times in outcome.outputs:
+            for expression, found, times in output_failures:
                 for slot, count in _by_slot(found, times):
                     self._outputs.setdefault(slot, Counter())[expression] += count
             self._totals = _plus(self._totals, batch)

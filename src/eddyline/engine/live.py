@@ -22,7 +22,6 @@ from eddyline.config import IndexSettings
 from eddyline.engine.hand_over import Gate
 from eddyline.engine.members import NEVER, Flags, Integers, Member, Quarantine, Table
 from eddyline.engine.pieces import OPEN, Piece, build_piece, normal_forms
-from eddyline.engine.projections import Projections
 from eddyline.errors import LedgerError
 from eddyline.execute.batch import ColumnReader
 from eddyline.functions.evaluate import fallible
@@ -30,6 +29,7 @@ from eddyline.model.catalog import Stream, distinct_streams
 from eddyline.model.expression import Expression, columns_of
 from eddyline.model.predicate import conditions_of
 from eddyline.model.query import NormalQuery, Query
+from eddyline.project.select_list import SharedSelectLists
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class LiveSet:
         self.streams = {s.name: s for s in distinct_streams(streams)}  # that queries are compiled for
         self.state = State(version, Table(), self.streams)
         self.slots = Quarantine()
-        self.projections = Projections()
+        self.select_lists = SharedSelectLists()
         self._compiler = self.new_compiler()
         self._on_change = on_change
         self._given = 0  # slots ever made
@@ -214,9 +214,9 @@ class LiveSet:
                 self.state = replace(self.state, table=self.state.table.grown(2 * slot))
         subjects = dict.fromkeys(condition.subject for condition in conditions_of(query.predicate))
         counted = tuple(dict.fromkeys(part for subject in subjects for part in fallible(subject)))
-        projection = self.projections.take(self.streams[query.stream], query.outputs, query.time_zone)
+        select_list = self.select_lists.take(self.streams[query.stream], query.outputs, query.time_zone)
         member = Member(
-            new.id, new.sql, new.revision, version, slot, query.stream, projection, counted, new.shadow
+            new.id, new.sql, new.revision, version, slot, query.stream, select_list, counted, new.shadow
         )
         self._entered += 1
         self.state.table.enter(member, self._entered)
@@ -225,7 +225,7 @@ class LiveSet:
     def _dismiss(self, members: Iterable[Member]) -> None:
         """Take back what `_admit` gave."""
         for member in members:
-            self.projections.give_back(member.projection)
+            self.select_lists.give_back(member.select_list)
             self.slots.retire([member.slot])
 
     def _enter(self, member: Member) -> None:
@@ -236,7 +236,7 @@ class LiveSet:
 
     def _leave(self, member: Member) -> None:
         del self.members[member.id]
-        self.projections.give_back(member.projection)
+        self.select_lists.give_back(member.select_list)
         users = self._fallible[member.stream]
         for expression in member.fallible:
             users[expression] -= 1

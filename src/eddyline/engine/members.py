@@ -19,8 +19,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.engine.projections import Projection
 from eddyline.model.expression import Expression
+from eddyline.project.select_list import SelectList
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 Flags = npt.NDArray[np.bool_]
@@ -38,7 +38,7 @@ class Member:
     since: int
     slot: int
     stream: str
-    projection: Projection
+    select_list: SelectList
     fallible: tuple[Expression, ...]
     shadow: bool = False
 
@@ -51,7 +51,7 @@ class Table:
         self.names = np.empty(size, object)
         self.removed_at = np.zeros(size, np.int64)
         self.order = np.zeros(size, np.int64)
-        self.projections = np.zeros(size, np.int64)
+        self.select_lists = np.zeros(size, np.int64)
         self.revisions = np.zeros(size, np.int32)
         self.shadows = np.zeros(size, np.bool_)
 
@@ -72,7 +72,7 @@ class Table:
         self.names[slot] = member.id
         self.removed_at[slot] = NEVER
         self.order[slot] = order
-        self.projections[slot] = member.projection.number
+        self.select_lists[slot] = member.select_list.number
         self.revisions[slot] = member.revision
         self.shadows[slot] = member.shadow
 

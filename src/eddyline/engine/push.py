@@ -1,71 +1,114 @@
-"""One push, step by step: matches, projections, account."""
+"""One push, step by step: matches, results, account."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.engine.account import BatchAccount
-from eddyline.engine.deliveries import DeliveryFailure
-from eddyline.engine.ledger import Outcome
+from eddyline.engine.deliveries import LEAD, DeliveryFailure
 from eddyline.engine.live import State
 from eddyline.engine.matching import Found, find
 from eddyline.engine.members import Integers, Member, Table
 from eddyline.errors import LedgerError
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Expression
+from eddyline.project.account import Account, QueryAccounts
+from eddyline.project.select_list import SelectList
+from eddyline.project.stage import QueryColumns, Results, Selected
 
 log = logging.getLogger("eddyline.engine")
 
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What came out of a batch, before anybody was told."""
+    """What came out of a batch, before anybody was told.
+
+    failures: rows in which parts of conditions failed. output_failures: outputs that failed, for which slots, how often.
+    """
 
     tables: list[pa.Table]
     errors: list[DeliveryFailure]
     account: BatchAccount
-    outcome: Outcome
+    accounts: QueryAccounts
     failures: dict[Expression, int]
+    output_failures: list[tuple[Expression, Integers, Integers]]
 
 
 def evaluate(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zone: str) -> Pushed:
-    """Match a batch and project what is to be delivered; a projection that fails does not stop the others."""
+    """Match a batch and make what is to be delivered; a SELECT list that fails does not stop the others."""
     found = find(state, stream, batch, time_zone)
-    outcome = Outcome(len(state.table), found.slot)
-    shadow = state.table.shadows[found.slot]
-    outcome.add("shadowed", found.slot[shadow])
+    results = Results(_columns(state.table), found.row, found.slot)
+    lead = _Lead(state, results.accounts.query)
     tables: list[pa.Table] = []
     errors = [DeliveryFailure("matching", names, error) for names, error in _failed(state.table, found)]
-    outcome.errors[list(found.failed)] += 1
-    for rows, slots in _by_projection(state.table, found, ~shadow):
-        try:
-            tables.append(_project(state, batch, rows, slots, outcome))
-        except Exception as error:
-            outcome.add("undelivered", slots)
-            outcome.errors[np.unique(slots)] += 1
-            names = tuple(dict.fromkeys(state.table.names[slots].tolist()))
-            errors.append(DeliveryFailure("projection", names, error))
-            log.error("%s", errors[-1], exc_info=error)
+    output_failures: list[tuple[Expression, Integers, Integers]] = []
+    for selected in results.selected(batch):
+        if selected.error is None:
+            tables.append(selected.table(LEAD, lead.columns(selected)))
+            output_failures += [(output, selected.query, times) for output, times in selected.failures]
+        else:
+            names = tuple(dict.fromkeys(state.table.names[selected.query].tolist()))
+            errors.append(DeliveryFailure("projection", names, selected.error))
+            log.error("%s", errors[-1], exc_info=selected.error)
+    results.accounts.check()
+    total = results.accounts.total
     delivered = sum(table.num_rows for table in tables)
-    if delivered != int(outcome.delivered.sum()):
-        raise LedgerError(f"{delivered} rows are delivered, {int(outcome.delivered.sum())} were counted")
-    there = np.flatnonzero(outcome.matches)
+    if delivered != total.delivered:
+        raise LedgerError(f"{delivered} rows are delivered, {total.delivered} were counted")
+    failed = np.array(list(found.failed), np.int64)
+    accounts = results.accounts.plus(QueryAccounts.of(np.sort(failed), errors=1))
     account = BatchAccount(
         stream.name,
         state.version,
         batch.num_rows,
-        len(np.unique(found.row)),
+        results.matched,
         len(tables),
-        outcome.account(found.failures, len(errors)),
-        dict(zip(state.table.names[there].tolist(), outcome.matches[there].tolist(), strict=True)),
+        Account(
+            total.matches,
+            total.delivered,
+            total.shadowed,
+            total.undelivered,
+            failures=total.failures + sum(found.failures.values()),
+            errors=len(errors),
+        ),
+        _matches(state.table, results.accounts),
     )
-    return Pushed(tables, errors, account, outcome, found.failures)
+    return Pushed(tables, errors, account, accounts, found.failures, output_failures)
+
+
+def _columns(table: Table) -> QueryColumns:
+    def select_list(slot: int) -> SelectList:
+        member: Member = table.members[slot]
+        return member.select_list
+
+    return QueryColumns(table.select_lists, table.shadows, select_list)
+
+
+class _Lead:
+    """The columns of `LEAD`; ids become Arrow's text once for each query, not for each result."""
+
+    def __init__(self, state: State, slots: Integers) -> None:
+        self._version = state.version
+        self._names = pa.array(state.table.names[slots], pa.string())
+        self._revisions = state.table.revisions[slots]
+
+    def columns(self, selected: Selected) -> list[pa.Array]:
+        """Those of some results."""
+        return [
+            self._names.take(pa.array(selected.account)),
+            pa.array(self._revisions[selected.account]),
+            pa.array(np.full(len(selected), self._version, np.int64)),
+        ]
+
+
+def _matches(table: Table, accounts: QueryAccounts) -> dict[str, int]:
+    """The matches of every query that has any."""
+    return dict(zip(table.names[accounts.query].tolist(), accounts.matches.tolist(), strict=True))
 
 
 def _failed(table: Table, found: Found) -> Iterator[tuple[tuple[str, ...], Exception]]:
@@ -75,39 +118,3 @@ def _failed(table: Table, found: Found) -> Iterator[tuple[tuple[str, ...], Excep
         slots.setdefault(id(error), []).append(slot)
     for several in slots.values():
         yield tuple(table.names[several].tolist()), found.failed[several[0]]
-
-
-def _by_projection(table: Table, found: Found, wanted: Any) -> list[tuple[Integers, Integers]]:
-    """Rows and slots of the wanted pairs for each projection."""
-    row, slot = found.row, found.slot
-    if not wanted.all():
-        row, slot = row[wanted], slot[wanted]
-    projection = table.projections[slot]
-    numbers = np.unique(projection)
-    if len(numbers) == 1:
-        return [(row, slot)]
-    order = np.argsort(projection, kind="stable")
-    edges = np.searchsorted(projection[order], numbers[1:])
-    return (
-        list(zip(np.split(row[order], edges), np.split(slot[order], edges), strict=True))
-        if len(numbers)
-        else []
-    )
-
-
-def _project(
-    state: State, batch: pa.RecordBatch | pa.Table, rows: Integers, slots: Integers, outcome: Outcome
-) -> pa.Table:
-    """The delivery of one projection."""
-    member: Member = state.table.members[slots[0]]
-    projection = member.projection
-    projected = projection.apply(batch, rows)
-    lead = [
-        pa.array(state.table.names[slots], pa.string()),
-        pa.array(state.table.revisions[slots]),
-        pa.array(np.full(len(slots), state.version, np.int64)),
-    ]
-    table = pa.Table.from_arrays([*lead, *projected.arrays], schema=projection.delivered)
-    outcome.outputs += [(expression, slots, times) for expression, times in projected.failures]
-    outcome.add("delivered", slots)
-    return table

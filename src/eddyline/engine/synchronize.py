@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from eddyline.admission import Admission
 from eddyline.compile import Compiler
-from eddyline.engine.account import Account
 from eddyline.engine.changes import Edit
 from eddyline.errors import QueryError, RefusedError
 from eddyline.model.catalog import Stream
+from eddyline.project.account import Account
 from eddyline.registry import Drop, Entry
 
 if TYPE_CHECKING:

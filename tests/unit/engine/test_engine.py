@@ -10,11 +10,12 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine, LedgerError, QueryError, QuerySet, RegistryError, SchemaError, Stream
-from eddyline.engine.account import Account
-from eddyline.engine.projections import Projection
 from eddyline.errors import EddylineError
 from eddyline.execute import batch as batch_module
 from eddyline.model.query import StandingQuery
+from eddyline.project.account import Account
+from eddyline.project.select_list import SelectList
+from eddyline.project.stage import Results
 from eddyline.registry import Put
 
 QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
@@ -82,16 +83,16 @@ def test_a_change_that_breaks_leaves_no_trace(engine: Engine, monkeypatch: pytes
         patch.setattr("eddyline.engine.live.build_piece", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             engine.change(add={"b": "SELECT symbol FROM quotes"}, remove=["a"])
-    assert engine.version == 1 and len(engine._live.projections) == 1
+    assert engine.version == 1 and len(engine._live.select_lists) == 1
     assert engine.push("quotes", BATCH).rows == 3
     engine.change(add={"b": "SELECT symbol FROM quotes"}, remove=["a"])
     assert engine.push("quotes", BATCH).of("b")["symbol"].to_pylist() == ["A", "B", "C"]
 
 
-def test_one_table_for_each_distinct_projection(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_table_for_each_distinct_select_list(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     applied = []
-    apply = Projection.apply
-    monkeypatch.setattr(Projection, "apply", lambda self, *rest: applied.append(self) or apply(self, *rest))
+    values = SelectList.values
+    monkeypatch.setattr(SelectList, "values", lambda self, *rest: applied.append(self) or values(self, *rest))
     engine.add({f"q{i}": f"SELECT symbol, price + 1 AS p FROM quotes WHERE price > {i}" for i in range(40)})
     engine.add({"one": "SELECT symbol FROM quotes WHERE price = 50"})
     deliveries = engine.push("quotes", BATCH)
@@ -118,7 +119,7 @@ def test_slots_are_used_again(engine: Engine) -> None:
     )
 
 
-def test_a_projection_that_fails_does_not_stop_the_others(
+def test_a_select_list_that_fails_does_not_stop_the_others(
     engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine.add(
@@ -165,7 +166,7 @@ def test_the_account_of_a_batch(engine: Engine) -> None:
 
 def test_what_does_not_add_up_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.add("a", "SELECT symbol FROM quotes WHERE price < 9")
-    monkeypatch.setattr("eddyline.engine.push._by_projection", lambda *_: [])
+    monkeypatch.setattr(Results, "selected", lambda *_: [])
     with pytest.raises(LedgerError, match="unaccounted for"):
         engine.push("quotes", BATCH)
     piece = engine._live.state.pieces["quotes"][0]

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine, QueryError, Stream
-from eddyline.engine.account import Account
 from eddyline.engine.live import LiveSet
 from eddyline.errors import EddylineError, RegistryError
+from eddyline.project.account import Account
 from eddyline.registry import Drop, Put, Registry, Set, State, Verdict
 
 QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))

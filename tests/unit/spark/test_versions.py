@@ -372,9 +372,9 @@ def test_projections_give_what_queries_select(registry: Registry, tmp_path: Path
     shipment = versions.shipment(versions.current())
     queries, table = shipment.open(), open_deliverables(shipment)
     projection = table.projections[table.projection[queries.number("q2")]]
-    found = projection.apply(BATCH, np.array([3, 4]))
+    found = projection.values(BATCH, np.array([3, 4]))
     assert projection.schema.names == ["more", "name"]
-    assert [array.to_pylist() for array in found.arrays] == [[4.0, 5.0], ["S3", "S4"]]
+    assert [array.to_pylist() for array in found.columns] == [[4.0, 5.0], ["S3", "S4"]]
     assert len(table.projections) == 3
 
 

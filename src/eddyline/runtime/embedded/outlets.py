@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.delivery.json_text import json_lines
-from eddyline.engine.projections import Integers, Projection
-from eddyline.engine.select_lists import SelectLists
 from eddyline.errors import FileError
-from eddyline.model.catalog import Stream
 from eddyline.model.matches import Matches
 from eddyline.model.query import NormalQuery
+from eddyline.project.select_lists import LEAD, SelectLists, file_lead, file_table
+from eddyline.project.stage import Results
+from eddyline.queryset import QuerySet
 from eddyline.runtime.embedded.sinks import JsonLines, Writer, sink_format
 from eddyline.runtime.embedded.sources import Piece
-
-LEAD: Final = pa.schema([("query", pa.string()), ("file", pa.string()), ("row", pa.int64())])
 
 
 class Outlet(Protocol):
@@ -29,21 +27,6 @@ class Outlet(Protocol):
 
     def take(self, piece: Piece, matches: Matches) -> None:
         """Matches of a piece."""
-
-
-def _lead(piece: Piece, ids: pa.Array, rows: Integers) -> list[pa.Array]:
-    """Query, file, and number of the row, counted from one as people count."""
-    files = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int32)), pa.array([piece.file]))
-    return [ids.cast(pa.string()), files.dictionary_decode(), pa.array(piece.rows[rows] + 1, pa.int64())]
-
-
-def _pairs(matches: Matches) -> tuple[Integers, pa.Array]:
-    """Rows and ids of all pairs."""
-    table = matches.pairs().combine_chunks()
-    ids = table.column("query")
-    plain = ids.chunk(0) if ids.num_chunks else pa.nulls(0, pa.string())
-    rows = table.column("row")
-    return np.asarray(rows.chunk(0)) if rows.num_chunks else np.empty(0, np.int64), plain
 
 
 class Pairs:
@@ -55,8 +38,9 @@ class Pairs:
 
     def take(self, piece: Piece, matches: Matches) -> None:
         """Matches of a piece."""
-        rows, ids = _pairs(matches)
-        table = pa.table(_lead(piece, ids, rows), schema=LEAD)
+        row, number = matches.pair_arrays()
+        lead = file_lead(matches.ids_of(number), piece.file, piece.rows[row])
+        table = pa.Table.from_arrays(lead, schema=LEAD)
         if len(self._hidden):
             table = table.filter(pc.invert(pc.is_in(table.column(0), self._hidden)))
         if table.num_rows:
@@ -72,53 +56,46 @@ class Rows:
 
     def __init__(
         self,
+        compiled: QuerySet,
         queries: Iterable[NormalQuery],
-        streams: Iterable[Stream],
         where: str | Path,
         stack: ExitStack,
         *,
         format: str | None = None,
         hidden: Iterable[str] = (),
     ) -> None:
-        self._lists = SelectLists.of(queries, streams, hidden)
-        firsts = dict(zip(self._lists.projections, self._lists.firsts, strict=True))
-        self._writers = _writers(firsts, where, format, stack)
+        lists = SelectLists.of(queries, compiled.streams, hidden)
+        self._columns = lists.of_set(compiled.names(np.arange(compiled.size)))
+        self._writers = _writers(lists, where, format, stack)
 
     def take(self, piece: Piece, matches: Matches) -> None:
         """Matches of a piece."""
-        rows, ids = _pairs(matches)
-        found = list(self._lists.split(ids))
+        results = Results(self._columns, *matches.pair_arrays())
+        found = [
+            (
+                selected,
+                file_table(selected, matches.ids_of(selected.query), piece.file, piece.rows[selected.row]),
+            )
+            for selected in results.selected(piece.batch)
+        ]
         if not found:
             return
-        tables = [(place, chosen, self._table(place, piece, ids, rows, chosen)) for place, chosen in found]
         sink = self._writers[0].sink
         if isinstance(sink, JsonLines) and len(self._writers) == 1:
-            order = np.argsort(np.concatenate([chosen for _, chosen, _ in tables]), kind="stable")
-            lines = pa.concat_arrays([json_lines(table) for _, _, table in tables])
-            sink.write_lines(lines.take(pa.array(order)) if len(tables) > 1 else lines)
+            order = np.argsort(np.concatenate([selected.place for selected, _ in found]), kind="stable")
+            lines = pa.concat_arrays([json_lines(table) for _, table in found])
+            sink.write_lines(lines.take(pa.array(order)) if len(found) > 1 else lines)
             return
-        for place, _, table in tables:
-            self._writers[place if len(self._writers) > 1 else 0].sink.write(table)
-
-    def _table(self, place: int, piece: Piece, ids: pa.Array, rows: Integers, chosen: Integers) -> pa.Table:
-        projection = self._lists.projections[place]
-        values = projection.apply(piece.batch, rows[chosen]).arrays
-        columns = [*_lead(piece, ids.take(pa.array(chosen)), rows[chosen]), *values]
-        return pa.table(columns, schema=_schema(projection))
+        for selected, table in found:
+            self._writers[selected.select.number if len(self._writers) > 1 else 0].sink.write(table)
 
 
-def _schema(projection: Projection) -> pa.Schema:
-    return pa.schema([*LEAD, *projection.schema])
-
-
-def _writers(
-    firsts: Mapping[Projection, str], where: str | Path, format: str | None, stack: ExitStack
-) -> list[Writer]:
-    schemas = [_schema(projection) for projection in firsts] or [LEAD]
+def _writers(lists: SelectLists, where: str | Path, format: str | None, stack: ExitStack) -> list[Writer]:
+    schemas = [select.schema_behind(LEAD) for select in lists.lists] or [LEAD]
     if is_folder(where):
         folder = Path(where)
         folder.mkdir(parents=True, exist_ok=True)
-        names = file_names(list(firsts.values()))
+        names = file_names(lists.firsts)
         kind = format or "parquet"
         return [
             stack.enter_context(Writer(folder / f"{name}.{kind}", schema, kind))
@@ -127,7 +104,7 @@ def _writers(
     kind = format or sink_format(str(where))
     if kind != "jsonl" and len(set(map(str, schemas))) > 1:
         raise FileError(
-            f"the queries have {len(firsts)} different SELECT lists, which one {kind} file cannot hold",
+            f"the queries have {len(lists.lists)} different SELECT lists, which one {kind} file cannot hold",
             hint="name a folder (out/) to get a file for each, or a .jsonl file",
         )
     return [stack.enter_context(Writer(where, schemas[0], kind))]

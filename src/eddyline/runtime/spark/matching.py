@@ -12,23 +12,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from eddyline.delivery.json_text import unique
-from eddyline.engine.select_lists import SelectLists
-from eddyline.model import expression as e
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
 from eddyline.model.expression import Call
+from eddyline.project.select_lists import LEAD, SelectLists
 from eddyline.queryset import QuerySet
 from eddyline.runtime.spark import surroundings
 from eddyline.runtime.spark.carrying import carried_rows
 from eddyline.runtime.spark.functions import find_culprits, pin_text
-from eddyline.runtime.spark.matching_worker import (
-    LEAD,
-    Selection,
-    counts,
-    json_texts,
-    pairs,
-    several_lists,
-)
+from eddyline.runtime.spark.matching_worker import Selection, counts, json_texts, pairs, several_lists
 from eddyline.runtime.spark.parquet_files import Rows, explained
 from eddyline.runtime.spark.schemas import quoted, type_text
 from eddyline.runtime.spark.sending import Sending, despite_failures
@@ -101,7 +93,7 @@ class Matching:
 
         The rows of several lists are found in one pass and kept by Spark until all are written.
         """
-        mine = tuple(n for n, projection in enumerate(lists.projections) if projection.stream == self.stream)
+        mine = tuple(select.number for select in lists.lists if select.stream == self.stream)
         found = self.lines(lists) if kind == "jsonl" else self._structs(lists, mine, kind != "parquet")
         if len(mine) > 1:
             found = found.persist()
@@ -113,7 +105,7 @@ class Matching:
     def _structs(self, lists: SelectLists, mine: tuple[int, ...], as_text: bool) -> DataFrame:
         """The rows of all lists, each in a column of its own."""
         selection = self._selection(lists)
-        kinds = [f"p{place} STRUCT<{_ddl(lists.projections[place].schema, as_text)}>" for place in mine]
+        kinds = [f"p{place} STRUCT<{_ddl(lists.lists[place].schema, as_text)}>" for place in mine]
         work = partial(several_lists, selection, mine, as_text)
         frame = selection.sending.frame(self.rows, self.nulled)
         return frame.mapInArrow(carried_rows(work), ", ".join(["list INT", *kinds]))
@@ -125,10 +117,9 @@ class Matching:
         return Sending.of(self.rows, self.stream, {*self.queries.columns_read(name), *columns}, externals)
 
     def _selection(self, lists: SelectLists) -> Selection:
-        mine = [projection for projection in lists.projections if projection.stream == self.stream]
-        outputs = [output.expression for projection in mine for output in projection.outputs]
-        calls = [call for output in outputs for call in e.externals_of(output)]
-        columns = [name for projection in mine for name in projection.columns]
+        mine = [select for select in lists.lists if select.stream == self.stream]
+        calls = [call for select in mine for call in select.externals]
+        columns = [name for select in mine for name in select.columns]
         return Selection(self.shipment, self._sending(columns, calls), self.stream.name, lists)
 
 

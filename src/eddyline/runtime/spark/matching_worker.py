@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.delivery.json_text import csv_columns, json_lines, unique
-from eddyline.engine.select_lists import SelectLists
-from eddyline.runtime.spark.sending import Run, Sending
+from eddyline.project.select_lists import LEAD, SelectLists, file_lead, file_table
+from eddyline.project.stage import Results
+from eddyline.runtime.spark.sending import Sending
 from eddyline.runtime.spark.shipping import Shipment
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 Batches = Iterator[pa.RecordBatch]
 
-LEAD: Final = pa.schema([("query", pa.string()), ("file", pa.string()), ("row", pa.int64())])
 MOST_PAIRS: Final = 1 << 17  # that are made into rows at once
 
 
@@ -34,26 +32,13 @@ def counts(shipment: Shipment, sending: Sending, stream: str, batches: Batches) 
 
 def pairs(shipment: Shipment, sending: Sending, stream: str, batches: Batches) -> Batches:
     """Which query matched which row."""
-    for run, rows, ids in _found(shipment, sending, stream, batches):
-        yield pa.RecordBatch.from_arrays(_lead(run, ids, rows), schema=LEAD)
-
-
-def _found(
-    shipment: Shipment, sending: Sending, stream: str, batches: Batches
-) -> Iterator[tuple[Run, Integers, pa.Array]]:
-    """Matches: places of rows in a run, and the ids of their queries; not too many at once."""
     queries = shipment.open()
     for run in sending.runs(batches):
         row, number = queries.match(run.batch, stream=stream, known=run.known).pair_arrays()
         for start in range(0, len(row), MOST_PAIRS):
             part = slice(start, start + MOST_PAIRS)
-            yield run, row[part], queries.names(number[part]).cast(pa.string())
-
-
-def _lead(run: Run, ids: pa.Array, rows: Integers) -> list[pa.Array]:
-    """Query, file, and number of the row, counted from one as people count."""
-    files = pa.repeat(pa.scalar(run.file.name, pa.string()), len(rows))
-    return [ids, files, pa.array(rows + (run.first + 1), pa.int64())]
+            lead = file_lead(queries.names(number[part]), run.file.name, run.first + row[part])
+            yield pa.RecordBatch.from_arrays(lead, schema=LEAD)
 
 
 @dataclass(frozen=True)
@@ -67,16 +52,19 @@ class Selection:
 
     def tables(self, batches: Batches) -> Iterator[tuple[int, pa.Table]]:
         """Matches as tables: the place of a SELECT list, and rows of it."""
-        for run, row, ids in _found(self.shipment, self.sending, self.stream, batches):
-            for place, chosen in self.lists.split(ids):
-                projection, rows = self.lists.projections[place], row[chosen]
-                values = projection.apply(run.batch, rows, run.known).arrays
-                columns = [*_lead(run, ids.take(pa.array(chosen)), rows), *values]
-                yield place, pa.table(columns, schema=self.schema(place))
+        queries = self.shipment.open()
+        columns = self.lists.of_set(queries.names(np.arange(queries.size)))
+        for run in self.sending.runs(batches):
+            found = queries.match(run.batch, stream=self.stream, known=run.known)
+            results = Results(columns, *found.pair_arrays())
+            for selected in results.selected(run.batch, known=run.known, most=MOST_PAIRS):
+                ids = queries.names(selected.query)
+                table = file_table(selected, ids, run.file.name, run.first + selected.row)
+                yield selected.select.number, table
 
     def schema(self, place: int) -> pa.Schema:
         """The columns of a SELECT list, with those that stand before each."""
-        return pa.schema([*LEAD, *self.lists.projections[place].schema])
+        return self.lists.lists[place].schema_behind(LEAD)
 
 
 def json_texts(selection: Selection, batches: Batches) -> Batches:

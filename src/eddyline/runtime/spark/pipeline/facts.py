@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.delivery.router import Router
-from eddyline.engine.projections import Projection
 from eddyline.model.expression import Call
+from eddyline.project.select_list import SelectList
 from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.shipping import Shipment
 from eddyline.runtime.spark.versions import Deliverables
@@ -41,14 +41,14 @@ class Facts:
         return self.numbers[np.isin(self.table.projection[self.numbers], places)]
 
     @cached_property
-    def _by_stream(self) -> Mapping[str, list[Projection]]:
-        found: dict[str, list[Projection]] = {}
+    def _by_stream(self) -> Mapping[str, list[SelectList]]:
+        found: dict[str, list[SelectList]] = {}
         for number in np.unique(self.table.projection[self.numbers]).tolist():
             projection = self.table.projections[number]
             found.setdefault(projection.stream.name, []).append(projection)
         return found
 
-    def projections(self, stream: str) -> list[Projection]:
+    def projections(self, stream: str) -> list[SelectList]:
         """The SELECT lists of the queries over a stream."""
         return self._by_stream.get(stream, [])
 

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from eddyline.delivery.json_text import json_lines
 from eddyline.delivery.router import Router
 from eddyline.model.expression import Call
-from eddyline.queryset.queryset import Known
+from eddyline.project.select_list import Known
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions, TaskFeedback
 from eddyline.runtime.spark.functions import external_name
 from eddyline.runtime.spark.pipeline.identity import Identity, Keys, TaskBatch
@@ -220,12 +220,12 @@ class _Task:
     def _payload(self, batch: _Readable, distinct: Integers, inverse: Integers, number: Integers) -> pa.Array:
         projection = self._table.projections[self._table.projection[number[0]]]
         known = {call: batch.known[call] for call in projection.externals}
-        projected = projection.apply(batch.rows, distinct, known)
+        projected = projection.values(batch.rows, distinct, known)
         for _, times in projected.failures:
             failed = np.asarray(times)[inverse]
             for one in np.unique(number[failed > 0]).tolist():
                 self._summary.failures[one] += int(failed[number == one].sum())
-        return json_lines(pa.Table.from_arrays(projected.arrays, schema=projection.schema))
+        return json_lines(pa.Table.from_arrays(projected.columns, schema=projection.schema))
 
     def _routed(self, number: Integers, failure: str | None) -> tuple[pa.Array, pa.Array]:
         """The sink and the reason of each pair; both are counted."""

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.engine.projections import Projection
 from eddyline.model.catalog import Stream
 from eddyline.model.codec import decode_expression, encode_expression
 from eddyline.model.query import Output
+from eddyline.project.select_list import SelectList
 from eddyline.queryset import QuerySet
 from eddyline.queryset.shared import Page, joined, open_page, pages_of, read_manifest
 from eddyline.queryset.streams import unpack_stream
@@ -121,7 +121,7 @@ class Deliverables:
         return read_texts(self._destinations)
 
     @cached_property
-    def projections(self) -> Sequence[Projection]:
+    def projections(self) -> Sequence[SelectList]:
         """The distinct SELECT lists."""
         texts = read_texts(self._projections)
         return Projections([text or "" for text in texts], self.streams, self.time_zone)
@@ -136,31 +136,31 @@ class Deliverables:
         return np.concatenate([*pieces, np.empty(0, kind)]).astype(kind, copy=False)
 
 
-class Projections(Sequence[Projection]):
+class Projections(Sequence[SelectList]):
     """SELECT lists, each made when it is first wanted."""
 
     def __init__(self, texts: Sequence[str], streams: Mapping[str, Stream], time_zone: str) -> None:
         self._texts = texts
         self._streams = streams
         self._time_zone = time_zone
-        self._made: dict[int, Projection] = {}
+        self._made: dict[int, SelectList] = {}
 
     def __len__(self) -> int:
         return len(self._texts)
 
     @overload
-    def __getitem__(self, place: int) -> Projection: ...
+    def __getitem__(self, place: int) -> SelectList: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Projection]: ...
+    def __getitem__(self, place: slice) -> list[SelectList]: ...
 
-    def __getitem__(self, place: int | slice) -> Projection | list[Projection]:
+    def __getitem__(self, place: int | slice) -> SelectList | list[SelectList]:
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
         place = int(place)
         if place not in self._made:
             stream, outputs = decode_outputs(self._texts[place])
-            self._made[place] = Projection(place, self._streams[stream], outputs, self._time_zone)
+            self._made[place] = SelectList(place, self._streams[stream], outputs, self._time_zone)
         return self._made[place]
 
 

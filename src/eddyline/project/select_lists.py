@@ -1,0 +1,69 @@
+"""Which SELECT list each of some queries has, and the tables of results that name a file and a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.model.catalog import Stream
+from eddyline.model.query import NormalQuery
+from eddyline.project.select_list import Integers, SelectList, SharedSelectLists
+from eddyline.project.stage import QueryColumns, Selected
+
+LEAD: Final = pa.schema([("query", pa.string()), ("file", pa.string()), ("row", pa.int64())])
+
+
+@dataclass(frozen=True)
+class SelectLists:
+    """Query `ids[i]` has the list `lists[places[i]]`, which `firsts[places[i]]` was the first query to have.
+
+    A list's place is its `number`.
+    """
+
+    ids: pa.Array
+    places: Integers
+    lists: tuple[SelectList, ...]
+    firsts: tuple[str, ...]
+
+    @staticmethod
+    def of(
+        queries: Iterable[NormalQuery], streams: Iterable[Stream], hidden: Iterable[str] = ()
+    ) -> SelectLists:
+        """The lists of queries, less the hidden ones."""
+        by_name = {stream.name: stream for stream in streams}
+        known, left_out = SharedSelectLists(), set(hidden)
+        firsts: dict[SelectList, str] = {}
+        places: list[int] = []
+        ids: list[str] = []
+        for query in queries:
+            if query.id in left_out:
+                continue
+            found = known.take(by_name[query.stream], query.outputs, query.time_zone)
+            firsts.setdefault(found, query.id)
+            ids.append(query.id)
+            places.append(found.number)
+        return SelectLists(
+            pa.array(ids, pa.string()), np.array(places, np.int64), tuple(firsts), tuple(firsts.values())
+        )
+
+    def of_set(self, ids: pa.Array) -> QueryColumns:
+        """As columns for a set whose queries have these ids, by number; queries that have no list here are shadows."""
+        codes = np.asarray(pc.index_in(ids.cast(pa.string()), self.ids).fill_null(-1))
+        select = np.where(codes >= 0, np.append(self.places, -1)[codes], -1)
+        return QueryColumns(select, select < 0, lambda query: self.lists[select[query]])
+
+
+def file_lead(ids: pa.Array, file: str, rows: Integers) -> list[pa.Array]:
+    """Query, file, and number of the row, counted from one as people count."""
+    files = pa.repeat(pa.scalar(file, pa.string()), len(rows))
+    return [ids.cast(pa.string()), files, pa.array(rows + 1, pa.int64())]
+
+
+def file_table(selected: Selected, ids: pa.Array, file: str, rows: Integers) -> pa.Table:
+    """Results as a table that says for each the query, the file, and the row in it, counted from 0."""
+    return selected.table(LEAD, file_lead(ids, file, rows))
