@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,8 @@ from eddyline.project.stage import Results
 from eddyline.queryset import QuerySet
 from eddyline.runtime.embedded.sinks import JsonLines, Writer, sink_format
 from eddyline.runtime.embedded.sources import Piece
+
+LONGEST_NAME: Final = 100  # bytes of an id that a file is named after; endings and numbers come behind it
 
 
 class Outlet(Protocol):
@@ -118,13 +120,18 @@ def is_folder(where: str | Path) -> bool:
 def file_names(ids: Sequence[str]) -> list[str]:
     """Names of files after ids: letters, digits, `-`, `_` and `.` stay, and no two are the same.
 
+    They are short in bytes too, which is what file systems count.
+
     >>> file_names(["cheap", "a/b", "a b"])
     ['cheap', 'a_b', 'a_b_2']
+    >>> len(file_names(["中" * 500])[0].encode())
+    99
     """
     taken: set[str] = set()
     names = []
     for id in ids:
-        plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in id)[:100].lstrip("._") or "query"
+        plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in id)
+        plain = plain.encode()[:LONGEST_NAME].decode(errors="ignore").lstrip("._") or "query"
         name, number = plain, 1
         while name.lower() in taken:
             number += 1
