@@ -11,7 +11,7 @@ from eddyline.engine.live import LiveSet, Newcomer
 from eddyline.errors import PASSED_ON, QueryError
 from eddyline.execute.uncompilable import find_uncompilable
 from eddyline.model.catalog import Stream
-from eddyline.model.query import NormalQuery, Query, as_queries, check_query
+from eddyline.model.query import NormalQuery, Query, as_ids, as_queries, check_query
 from eddyline.registry import Entry, Put, State
 
 log = logging.getLogger("eddyline.engine")
@@ -28,11 +28,11 @@ class Edit:
     @staticmethod
     def of(
         add: Mapping[str, str] | Iterable[Query],
-        remove: Iterable[str],
+        remove: str | Iterable[str],
         replace: Mapping[str, str] | Iterable[Query],
     ) -> Edit:
         """An edit from what a caller may give."""
-        return Edit(tuple(as_queries(add)), tuple(remove), tuple(as_queries(replace)))
+        return Edit(tuple(as_queries(add)), tuple(as_ids(remove)), tuple(as_queries(replace)))
 
     def __bool__(self) -> bool:
         return bool(self.add or self.remove or self.replace)

@@ -160,7 +160,7 @@ class Engine:
 
     def remove(self, ids: str | Iterable[str]) -> int:
         """Remove a query, or many as one change; gives the new version."""
-        return self.change(remove=[ids] if isinstance(ids, str) else ids)
+        return self.change(remove=ids)
 
     def replace(self, queries: str | Mapping[str, str], sql: str | None = None) -> int:
         """Give a query another text, or many as one change; gives the new version. Its next delivery has a new revision."""
@@ -170,7 +170,7 @@ class Engine:
         self,
         *,
         add: Mapping[str, str] | Iterable[Query] = (),
-        remove: Iterable[str] = (),
+        remove: str | Iterable[str] = (),
         replace: Mapping[str, str] | Iterable[Query] = (),
     ) -> int:
         """Add, remove and replace as one change: between two pushes all of it takes effect, or, if refused, nothing."""

@@ -77,6 +77,11 @@ def as_queries(given: Mapping[str, str] | Iterable[Query]) -> list[Query]:
     return queries
 
 
+def as_ids(given: str | Iterable[str]) -> list[str]:
+    """What a caller gives as ids: a text is one id, not one for each of its letters."""
+    return [given] if isinstance(given, str) else list(given)
+
+
 def check_query(id: object, sql: object) -> None:
     """Refuse what is no query at all, before anybody looks into the text."""
     check_id(id)

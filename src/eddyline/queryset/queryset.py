@@ -25,7 +25,7 @@ from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.expression import Call, Expression
 from eddyline.model.matches import Matches, Part
 from eddyline.model.names import unknown_query
-from eddyline.model.query import NormalQuery, Query, StandingQuery, as_queries, check_query
+from eddyline.model.query import NormalQuery, Query, StandingQuery, as_ids, as_queries, check_query
 from eddyline.queryset import shared, store
 from eddyline.queryset.compilation import Compilation
 from eddyline.queryset.cost import Cost, Costs
@@ -180,9 +180,9 @@ class QuerySet:
         compilation = self._compilation.with_members(list(zip(numbers, normal, strict=True)))
         return self._next(book, compilation, problems)
 
-    def remove(self, ids: Iterable[str]) -> QuerySet:
-        """A version without some queries."""
-        book = self._book.remove([self.number(id) for id in ids])
+    def remove(self, ids: str | Iterable[str]) -> QuerySet:
+        """A version without a query, or without several."""
+        book = self._book.remove([self.number(id) for id in as_ids(ids)])
         return self._next(book, self._compilation.copied())
 
     def _next(self, book: Book, compilation: Compilation, problems: Sequence[QueryError] = ()) -> QuerySet:

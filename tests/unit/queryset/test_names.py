@@ -8,7 +8,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from eddyline import Compiler, QuerySet, SchemaError, StandingQuery, Stream, UnknownQueryError, reference
+from eddyline import (
+    Compiler,
+    Engine,
+    QuerySet,
+    SchemaError,
+    StandingQuery,
+    Stream,
+    UnknownQueryError,
+    reference,
+)
 from eddyline.errors import EddylineError
 from eddyline.execute.batch import ColumnReader
 
@@ -139,3 +148,12 @@ def read(reader: ColumnReader, batch: pa.RecordBatch) -> object:
     except SchemaError as error:
         return str(error)
     return {name: (column.type, column.to_pylist()) for name, column in columns.items()}, rows
+
+
+def test_an_id_is_not_taken_for_its_letters() -> None:
+    texts = dict.fromkeys(("a", "b", "ab"), "SELECT * FROM ticks")
+    assert list(QuerySet.build(texts, streams=[TICKS]).remove("ab")) == ["a", "b"]
+    engine = Engine(streams=[TICKS])
+    engine.add(texts)
+    engine.change(remove="ab")
+    assert list(engine) == ["a", "b"]
