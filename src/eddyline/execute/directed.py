@@ -56,7 +56,7 @@ class DirectedExecutor(SegmentExecutor):
 
     def __init__(self, base: SegmentExecutor, direction: Direction, listener: Listener) -> None:
         super().__init__(base.segment, FIXED_ORDER)
-        self.places, self.rescues = base.places, base.rescues
+        self.name, self.rescues = base.name, base.rescues
         self._direction = direction
         self._listener = listener
         _share(base, self, direction)

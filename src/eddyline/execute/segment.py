@@ -33,7 +33,7 @@ class SegmentExecutor:
     """Evaluates all queries of a segment; each executor is made when it is first wanted.
 
     `before` are executors of segments that this one takes the place of: their order and choice are kept as far as they still fit.
-    `places` are folders in which the segment is saved, and its name in each.
+    `name` is what the segment is called where it is saved, everywhere the same.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class SegmentExecutor:
         self.order = order
         replaced = list(before) if segment.rowwise is not None else []
         self._before, self._choice_before = _most_seen(replaced), _most_used(replaced)
-        self.places: dict[str, str] = {}
+        self.name: str | None = None
         self._rearranged = 0  # orders of the past when the choice was last told
         # What has taken its place since it failed, see `rescue.py`: none or one. A list, so that the executors that are made
         # for this segment batch by batch (`directed.py`) share what was found out.

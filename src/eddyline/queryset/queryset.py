@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
-from eddyline.errors import QueryError
+from eddyline.errors import FileError, QueryError
 from eddyline.execute import rescue
 from eddyline.execute.batch import Columns
 from eddyline.execute.ordered import OrderReport
@@ -26,7 +26,6 @@ from eddyline.model.expression import Call, Expression
 from eddyline.model.matches import Matches, Part
 from eddyline.model.names import unknown_query
 from eddyline.model.query import NormalQuery, Query, StandingQuery, as_ids, as_queries, check_query
-from eddyline.queryset import shared, store
 from eddyline.queryset.compilation import Compilation
 from eddyline.queryset.cost import Cost, Costs
 from eddyline.queryset.explain import explain_query, explain_set
@@ -34,10 +33,11 @@ from eddyline.queryset.garbage import uncollected
 from eddyline.queryset.members import BookMembers
 from eddyline.queryset.merging import Merging
 from eddyline.queryset.one_row import why_of
-from eddyline.queryset.opened import opened
 from eddyline.queryset.pricing import Pricing
 from eddyline.queryset.reader import Reader
 from eddyline.sql.resolver import Resolver
+from eddyline.standing import files
+from eddyline.standing.pages import Page
 
 Queries = Mapping[str, str] | Iterable[Query]
 Known = Mapping[Call, pa.Array | pa.ChunkedArray]  # values of what only Spark can compute
@@ -67,7 +67,7 @@ class QuerySet:
         problems: Sequence[QueryError] = (),
         version: int = 1,
         settings: IndexSettings = DEFAULT_INDEX,
-        pages: Mapping[str, tuple[shared.Page, ...]] | None = None,
+        pages: Mapping[Path, tuple[Page, ...]] | None = None,
     ) -> None:
         self._compiler = compiler
         self._book = book
@@ -332,10 +332,10 @@ class QuerySet:
 
     def save(self, folder: str | Path) -> None:
         """Write the compiled set into a new folder."""
-        saved = store.Saved(
-            list(self.streams), self.time_zone, self.version, self.settings, self._book, self._compiled()
-        )
-        store.save(Path(folder), saved)
+        folder = Path(folder)
+        if folder.exists() and any(folder.iterdir()):
+            raise FileError(f"folder {folder} is not empty", hint="save into a new folder")
+        self._save(folder, None)
 
     def save_shared(
         self, root: str | Path, name: str | None = None, *, notes: Mapping[str, Any] | None = None
@@ -345,19 +345,23 @@ class QuerySet:
         Only what is new is written: open it by `open_set(root / "versions" / name)`. The name is the version's number
         if none is given; `notes` are kept with it.
         """
-        root, name = Path(root).absolute(), str(self.version) if name is None else name
-        version = shared.Shared(
+        name = str(self.version) if name is None else name
+        self._save(Path(root), name, notes)
+        return name
+
+    def _save(self, root: Path, name: str | None, notes: Mapping[str, Any] | None = None) -> None:
+        root, segments = root.absolute(), self._compiled()
+        saved = files.Saved(
             list(self.streams),
             self.time_zone,
             self.version,
             self.settings,
             self._book,
-            self._compiled(),
-            self._pages.get(str(root), ()),
+            segments,
+            self._pages.get(root, ()),
             notes,
         )
-        self._pages[str(root)] = shared.save(root, name, version)
-        return name
+        self._pages[root] = files.save(root, name, saved)
 
     @staticmethod
     def load(
@@ -372,16 +376,17 @@ class QuerySet:
         Queries that are added later are compiled by the settings that the set was saved with, or by those given.
         Without `verify` files are not read through first: for those that were checked before.
         """
-        saved = opened(Path(folder).absolute(), verify=verify)
+        folder = Path(folder).absolute()
+        root, saved = files.load(folder, verify=verify)
         loaded = QuerySet(
             Compiler(saved.streams, time_zone=saved.time_zone, resolver=resolver),
             saved.book,
             Compilation(saved.segments),
             version=saved.version,
             settings=settings or saved.settings,
-            pages=saved.pages,
+            pages={root: saved.pages},
         )
-        loaded.folder = Path(folder).absolute()
+        loaded.folder = folder
         return loaded
 
     def why(self, id: str, row: Mapping[str, Any] | Any) -> Why:
@@ -416,5 +421,5 @@ class QuerySet:
 
 
 def open_set(path: str | Path, *, verify: bool = True, resolver: Resolver | None = None) -> QuerySet:
-    """Open a saved set of either form, as `QuerySet.load` does; workers skip `verify`, which the driver has done."""
+    """Open a saved set, as `QuerySet.load` does; workers skip `verify`, which the driver has done."""
     return QuerySet.load(path, resolver=resolver, verify=verify)

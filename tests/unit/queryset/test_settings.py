@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pyarrow as pa
 import pytest
 
@@ -85,9 +87,23 @@ def test_settings_are_saved_and_may_be_replaced(tmp_path) -> None:
 @pytest.mark.parametrize("executor", ["auto", "rowwise"])
 def test_a_damaged_file_is_named(tmp_path, executor: str) -> None:
     built(PLAIN, executor=executor).save(tmp_path / "set")
-    largest = max((tmp_path / "set" / "segment-0").glob("*.npy"), key=lambda path: path.stat().st_size)
-    content = bytearray(largest.read_bytes())
+    (segment,) = (tmp_path / "set" / "segments").iterdir()
+    content = bytearray(segment.read_bytes())
     content[-1] ^= 1
-    largest.write_bytes(content)
-    with pytest.raises(FileError, match=f"{largest.name} is damaged"):
+    segment.write_bytes(content)
+    with pytest.raises(FileError, match=f"{segment.name} in .* is damaged"):
         QuerySet.load(tmp_path / "set")
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"format": 2, "version": 1, "segments": 1},
+        {"checksum": 2038914338, "manifest": '{"shared": 1, "id": "4a"}'},
+    ],
+)
+def test_sets_of_before_are_refused_by_name(tmp_path, manifest: dict[str, object]) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(FileError, match="saved by another version of eddyline") as caught:
+        QuerySet.load(tmp_path)
+    assert str(tmp_path) in str(caught.value) and "save the set again" in str(caught.value)

@@ -15,7 +15,8 @@ from eddyline.errors import FileError, QueryError
 from eddyline.model.query import NormalQuery, Query
 from eddyline.model.texts import Texts
 from eddyline.queryset import open_set
-from eddyline.queryset.shared import files_of, sweep
+from eddyline.standing.files import files_of, sweep
+from eddyline.storage.local import LocalStorage
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32(), "s": pa.string(), "x": pa.float64()}))
 TOCKS = Stream("tocks", pa.schema({"a": pa.int32()}))
@@ -150,7 +151,7 @@ def test_a_name_is_given_once(tmp_path: Path) -> None:
 def test_what_was_swept_is_written_again(tmp_path: Path) -> None:
     queries = QuerySet.build(some(0, 20), streams=[TICKS])
     queries.save_shared(tmp_path, "1")
-    assert sweep(tmp_path, ()) == 2
+    assert sweep(LocalStorage(tmp_path), ()) == 2
     queries.add(some(20, 21)).save_shared(tmp_path, "2")
     assert len(of(tmp_path, "2").count(BATCH)) == 21
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 
 import eddyline as ed
-from eddyline.queryset.shared import MANIFEST, read_manifest
 from eddyline.registry import Drop, Put, Registry
 from eddyline.runtime.spark.versions import Versions, open_deliverables
+from eddyline.standing.files import MANIFEST, read_manifest
 
 NUMBERS = ed.Stream("numbers", pa.schema([("a", pa.int32()), ("b", pa.int32()), ("text", pa.string())]))
 OTHERS = ed.Stream("others", pa.schema([("a", pa.int32())]))

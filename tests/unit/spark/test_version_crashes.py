@@ -14,13 +14,13 @@ import pytest
 from eddyline import QuerySet
 from eddyline.errors import FileError
 from eddyline.queryset import open_set
-from eddyline.queryset.shared import files_of
 from eddyline.registry import Drop, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
+from eddyline.standing.files import files_of
 from tests.unit.spark.registries import BATCH, QUOTES, check, filled, text
 
 BATCHES = 2
-STEPS = ("fsync", "replace", "mkdir", "unlink", "rmdir", "ftruncate", "pwrite")
+STEPS = ("fsync", "replace", "link", "mkdir", "unlink", "rmdir", "ftruncate", "pwrite")
 
 
 class Killed(BaseException):

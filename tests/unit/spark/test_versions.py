@@ -17,10 +17,10 @@ from eddyline.config import IndexSettings
 from eddyline.errors import RegistryError
 from eddyline.index import segment as segments
 from eddyline.model.query import NormalQuery, Query
-from eddyline.queryset.shared import files_of
 from eddyline.registry import Drop, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import Versions, compiled, open_deliverables
 from eddyline.runtime.spark.versions import versions as module
+from eddyline.standing.files import files_of
 from tests.unit.spark.registries import BATCH, QUOTES, check, filled, text
 
 

@@ -159,5 +159,5 @@ class _Watched:
 
 
 def name_of(executor: SegmentExecutor) -> str:
-    """The name of a segment in the folder of versions that it was saved in; the same wherever that is copied to."""
-    return next(iter(executor.places.values()), "")
+    """What a segment is called where it is saved."""
+    return executor.name or ""

@@ -22,10 +22,12 @@ from eddyline.model.codec import decode_expression, encode_expression
 from eddyline.model.query import Output
 from eddyline.project.select_list import SelectList
 from eddyline.queryset import QuerySet
-from eddyline.queryset.shared import Page, joined, open_page, pages_of, read_manifest
-from eddyline.queryset.streams import unpack_stream
 from eddyline.runtime.spark.versions.fallible import Fallible
 from eddyline.runtime.spark.versions.lexicon import read_texts
+from eddyline.standing.files import pages_of, read_manifest, root_of
+from eddyline.standing.pages import Page, joined, open_page
+from eddyline.standing.stream_json import unpack_stream
+from eddyline.storage.local import LocalStorage
 
 if TYPE_CHECKING:
     from eddyline.runtime.spark.shipping import Shipment
@@ -53,10 +55,10 @@ class Deliverables:
         manifest = read_manifest(folder)
         self._manifest = manifest
         self._notes: Mapping[str, Any] = manifest["notes"]
-        pages = folder.parent.parent / "pages"
+        storage = LocalStorage(root_of(folder, manifest))
 
         def opened(names: Iterable[Page]) -> list[pa.Table]:
-            return [open_page(pages / page.name) for page in names]  # open, they can be read even if deleted
+            return [open_page(storage, page.name) for page in names]
 
         self._queries = opened(pages_of(manifest))
         self._table, self._destinations, self._projections, self._fallibles = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 
-from eddyline.queryset.shared import Page, extend_pages, joined
+from eddyline.standing.pages import Page, extend_pages, joined
+from eddyline.storage.storage import Storage
 
 
 class Lexicon:
@@ -30,14 +30,14 @@ class Lexicon:
             self.texts.append(text)
         return number
 
-    def save(self, folder: Path) -> list[tuple[str, int, int]]:
+    def save(self, storage: Storage) -> list[tuple[str, int]]:
         """Write what is new; the pages that hold everything."""
 
         def rows(first: int, end: int) -> pa.Table:
             return pa.table({"text": pa.array(self.texts[first:end], pa.string())})
 
-        self.pages = extend_pages(folder, self.pages, len(self.texts), rows)
-        return [(page.name, page.rows, page.checksum) for page in self.pages]
+        self.pages = extend_pages(storage, self.pages, len(self.texts), rows)
+        return [(page.name, page.rows) for page in self.pages]
 
 
 def read_texts(pages: Sequence[pa.Table]) -> list[str | None]:

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Sequence
 
 from eddyline.execute.segment import SegmentExecutor
-from eddyline.queryset.shared import save_segments
 from eddyline.runtime.spark.versions.compiled import Compiled, Recipe
 from eddyline.runtime.spark.versions.saved import SavedVersions
+from eddyline.standing.files import save_segments
 
 
 class Rebuild:
@@ -26,7 +26,7 @@ class Rebuild:
     def _run(self, saved: SavedVersions, recipe: Recipe, worn: Compiled) -> None:
         try:
             fresh = recipe.rebuilt(worn)
-            save_segments(saved.root, fresh.queries.placed())
+            save_segments(saved.storage, fresh.queries.placed())
             self.result = fresh
         except Exception as error:  # whatever it is, the version that there is goes on
             self.error = f"{type(error).__name__}: {error}"

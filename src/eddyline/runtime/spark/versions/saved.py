@@ -15,12 +15,14 @@ from typing import Any
 from eddyline.errors import FileError
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.queryset import QuerySet, open_set
-from eddyline.queryset.shared import MANIFEST, check_page, files_of, open_page, read_manifest, sweep
 from eddyline.runtime.spark.versions.compiled import SETTINGS, Compiled, Recipe
 from eddyline.runtime.spark.versions.deliverables import PARTS, Deliverables, named
 from eddyline.runtime.spark.versions.lexicon import Lexicon, read_texts
 from eddyline.runtime.spark.versions.table import Lists, Table
-from eddyline.storage.durable import flush, make_folder
+from eddyline.standing.files import MANIFEST, check_file, files_of, read_manifest, sweep
+from eddyline.standing.pages import file_of, open_page
+from eddyline.storage.durable import flush
+from eddyline.storage.local import LocalStorage
 
 
 class SavedVersions:
@@ -28,7 +30,7 @@ class SavedVersions:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._pages = root / "pages"
+        self.storage = LocalStorage(root)
         self._versions = root / "versions"
         self._swept = False  # what an earlier process may have left when it was killed
 
@@ -43,8 +45,8 @@ class SavedVersions:
 
     def save(self, compiled: Compiled, recipe: Recipe) -> Compiled:
         """Write what is new in a version; gives it back as one that knows where it lies."""
-        make_folder(self._pages)
-        table, notes = compiled.table.save(self._pages)
+        with self.storage.group():
+            table, notes = compiled.table.save(self.storage)
         build = 1 + max((b for version, b in self._builds() if version == compiled.version), default=-1)
         said = {
             "registry": {"version": compiled.version, "stamp": compiled.stamp},
@@ -79,7 +81,7 @@ class SavedVersions:
         if missing:
             raise FileError(f"{folder} was written by an earlier eddyline, without {missing[0]}")
         for page in named([page for part in PARTS for page in notes[part]]):
-            check_page(self._pages, page)
+            check_file(self.storage, file_of(page.name))
 
     def fits(self, version: int, recipe: Recipe) -> bool:
         """Whether a version was compiled by the same recipe."""
@@ -111,13 +113,13 @@ class SavedVersions:
             flush(folder)
             shutil.rmtree(folder)
         needed = {file for name in stay for file in files_of(self._versions / name)}
-        needed |= {f"segments/{executor.places.get(str(self.root))}" for executor in used}
-        sweep(self.root, needed)
+        needed |= {f"segments/{executor.name}" for executor in used}
+        sweep(self.storage, needed)
         self._swept = True
         return gone
 
     def _lexicon(self, pages: Any) -> Lexicon:
-        opened = [open_page(self._pages / page.name) for page in named(pages)]
+        opened = [open_page(self.storage, page.name) for page in named(pages)]
         return Lexicon(read_texts(opened), named(pages))
 
     def _builds(self) -> list[tuple[int, int]]:

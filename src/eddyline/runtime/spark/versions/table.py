@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -14,11 +13,12 @@ import pyarrow as pa
 from eddyline.model.expression import Expression
 from eddyline.model.query import NormalQuery, Output
 from eddyline.model.verdict import State
-from eddyline.queryset.shared import Page, write_page
 from eddyline.registry import Entry
 from eddyline.runtime.spark.versions.deliverables import ROWS, Deliverables, encode_outputs
 from eddyline.runtime.spark.versions.fallible import FallibleParts, encode_parts
 from eddyline.runtime.spark.versions.lexicon import Lexicon
+from eddyline.standing.pages import Page, file_of, write_page
+from eddyline.storage.storage import Storage
 
 COLUMNS: Final = {
     "revision": np.int32,
@@ -106,23 +106,20 @@ class Table:
         columns = {**self.columns, "shadow": shadow, "destination": destination}
         return replace(self, columns=columns, pages=_touched(self.pages, places))
 
-    def save(self, folder: Path) -> tuple[Table, dict[str, Any]]:
-        """Write the pages that changed; the table with all its pages, and what the manifest says of them.
-
-        Nobody has flushed the folder yet: saving the queries does.
-        """
+    def save(self, storage: Storage) -> tuple[Table, dict[str, Any]]:
+        """Write the pages that changed; the table with all its pages, and what the manifest says of them."""
         pages: list[Page] = []
         for place, page in enumerate(self.pages):
-            if page is None or not (folder / page.name).exists():
-                page = write_page(folder, self._rows(place * ROWS, (place + 1) * ROWS))
+            if page is None or not storage.exists(file_of(page.name)):
+                page = write_page(storage, self._rows(place * ROWS, (place + 1) * ROWS))
             pages.append(page)
         notes: dict[str, Any] = {
-            "table": [(page.name, page.rows, page.checksum) for page in pages],
-            "destinations": self.lists.destinations.save(folder),
-            "projections": self.lists.projections.save(folder),
-            "fallibles": self.lists.fallibles.save(folder),
+            "table": [(page.name, page.rows) for page in pages],
+            "destinations": self.lists.destinations.save(storage),
+            "projections": self.lists.projections.save(storage),
+            "fallibles": self.lists.fallibles.save(storage),
         }
-        notes["pages"] = [name for kind in list(notes.values()) for name, _, _ in kind]
+        notes["pages"] = [name for kind in list(notes.values()) for name, _ in kind]
         return replace(self, pages=tuple(pages)), notes
 
     def _rows(self, first: int, end: int) -> pa.Table:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Final
 from eddyline.delivery.retry import Pause
 from eddyline.errors import EddylineError, FileError, RegistryError
 from eddyline.queryset import QuerySet
-from eddyline.queryset.shared import read_manifest
 from eddyline.runtime.spark.shipping import Shipment
 from eddyline.runtime.spark.versions.compiled import Compiled, Recipe
 from eddyline.runtime.spark.versions.deliverables import Deliverables, open_deliverables
 from eddyline.runtime.spark.versions.rebuild import Rebuild
 from eddyline.runtime.spark.versions.saved import SavedVersions
 from eddyline.sql.resolver import Resolver
+from eddyline.standing.files import read_manifest
 
 if TYPE_CHECKING:
     from eddyline.registry import Registry
@@ -100,7 +100,7 @@ class Versions:
         with self._lock:
             if version not in self._shipments:
                 folder = self._sound_folder(version)
-                self._shipments[version] = Shipment(read_manifest(folder)["id"], str(folder), None)
+                self._shipments[version] = Shipment(read_manifest(folder)["key"], str(folder), None)
             return self._shipments[version]
 
     def table(self, version: int) -> Deliverables:

@@ -1,0 +1,251 @@
+"""Sets on disk: what versions have in common is written once, and what a version adds is all that it writes.
+
+    root/
+        segments/<content>               compiled queries, one file for each segment
+        pages/<content>                  ids and texts of consecutive numbers; what the queries of a segment are called
+        manifest.json                    what the set consists of; where several versions share a root, each has its own:
+        versions/<name>/manifest.json
+
+Segments and pages are named by their content: the name tells whether a file is whole. The manifest is written last: without
+one there is no set, and what no manifest names is what a crash has left; `sweep` deletes that.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.config import IndexSettings, OrderSettings
+from eddyline.errors import FileError
+from eddyline.execute.placed import Placed
+from eddyline.execute.segment import SegmentExecutor
+from eddyline.index.file import pack_segment, unpack_segment
+from eddyline.model.book import Book
+from eddyline.model.catalog import Stream
+from eddyline.model.numbering import Numbering
+from eddyline.model.texts import Texts
+from eddyline.standing.pages import HINT, Page, extend_pages, file_of, joined, open_page, write_page
+from eddyline.standing.stream_json import pack_stream, unpack_stream
+from eddyline.storage.local import LocalStorage
+from eddyline.storage.storage import Storage, content_name
+
+FORMAT: Final = 3
+MANIFEST: Final = "manifest.json"
+SEGMENTS: Final = "segments"
+
+_open_segments: WeakValueDictionary[tuple[str, OrderSettings], SegmentExecutor] = WeakValueDictionary()
+_opening: Final = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """All that a set consists of, and in which pages its queries lie already; `notes` are its maker's own."""
+
+    streams: list[Stream]
+    time_zone: str
+    version: int
+    settings: IndexSettings
+    book: Book
+    segments: tuple[Placed, ...]
+    pages: tuple[Page, ...] = ()
+    notes: Mapping[str, Any] | None = None
+
+
+def save(root: Path, name: str | None, saved: Saved) -> tuple[Page, ...]:
+    """Write what is new in a set, then its manifest; gives the pages that its queries lie in.
+
+    With a name it is one version of several in the folder, without one all that the folder holds.
+    """
+    storage = LocalStorage(root)
+    manifest_name = MANIFEST if name is None else f"versions/{name}/{MANIFEST}"
+    if storage.exists(manifest_name):
+        raise FileError(f"there is a version {name} in {root} already", hint="choose another name")
+    for left in storage.list(f"versions/{name}"):  # of a manifest that a crash has kept from its name
+        storage.delete(f"versions/{name}/{left}")
+    with storage.group():
+        segments = save_segments(storage, saved.segments)
+        pages = _save_pages(storage, saved.book, saved.pages)
+    manifest = {
+        "format": FORMAT,
+        "root": "." if name is None else "../..",
+        "version": saved.version,
+        "time_zone": saved.time_zone,
+        "settings": asdict(saved.settings),
+        "streams": [pack_stream(stream) for stream in saved.streams],
+        "size": saved.book.size,
+        "removed": _packed(saved.book.removed),
+        "pages": [asdict(page) for page in pages],
+        "segments": segments,
+        "notes": saved.notes,
+    }
+    storage.put(manifest_name, _sealed(manifest))
+    return pages
+
+
+def save_segments(storage: Storage, segments: Iterable[Placed]) -> list[dict[str, Any]]:
+    """What a manifest says of segments, which are written first if they are not there."""
+    described = []
+    for placed in segments:
+        executor, numbering = placed.executor, placed.numbering
+        if executor.name is None or not storage.exists(_segment_file(executor.name)):
+            content = pack_segment(executor.segment)
+            executor.name = content_name(content)
+            storage.put_if_absent(_segment_file(executor.name), content)
+        listed = None
+        if numbering.listed is not None:
+            listed = write_page(storage, pa.table({"number": pa.array(numbering.listed)})).name
+        described.append(
+            {"name": executor.name, "size": numbering.size, "first": numbering.first, "listed": listed}
+        )
+    return described
+
+
+def _segment_file(name: str) -> str:
+    return f"{SEGMENTS}/{name}"
+
+
+def _save_pages(storage: Storage, book: Book, pages: tuple[Page, ...]) -> tuple[Page, ...]:
+    def rows(first: int, end: int) -> pa.Table:
+        ids, texts = book.rows(first, end)
+        return pa.table({"id": pa.array(ids, pa.string()), "sql": pa.array(texts, pa.string())})
+
+    return extend_pages(storage, pages, book.size, rows)
+
+
+def _packed(numbers: Collection[int]) -> str:
+    ascending = np.array(sorted(numbers), np.int32)
+    return base64.b64encode(zlib.compress(ascending.tobytes(), 1)).decode("ascii")
+
+
+def _sealed(manifest: Mapping[str, Any]) -> bytes:
+    text = json.dumps(manifest)
+    return json.dumps({"checksum": zlib.crc32(text.encode()), "manifest": text}).encode()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest in a folder, or a `FileError`; `key` in it names the whole content, wherever that is copied to."""
+    try:
+        sealed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        text, checksum = sealed.get("manifest"), sealed.get("checksum")
+    except (OSError, ValueError, AttributeError) as error:
+        raise FileError(f"folder {folder} is not a saved query set: {error}", hint=HINT) from error
+    if text is not None and zlib.crc32(text.encode()) != checksum:
+        raise FileError(f"the manifest in {folder} is damaged", hint=HINT)
+    manifest: dict[str, Any] = sealed if text is None else json.loads(text)
+    if manifest.get("format") != FORMAT:
+        found = manifest.get("format", "unknown")
+        raise FileError(
+            f"folder {folder} was saved by another version of eddyline: its format is {found}, not {FORMAT}",
+            hint="save the set again, from its queries",
+        )
+    return {**manifest, "key": content_name(text.encode())}
+
+
+def load(folder: Path, *, verify: bool = True) -> tuple[Path, Saved]:
+    """Open a set, and say in which root it lies; without `verify` files are not read through to see whether they are whole."""
+    manifest = read_manifest(folder)
+    root = root_of(folder, manifest)
+    storage = LocalStorage(root)
+    if verify:
+        for file in _files(manifest):
+            check_file(storage, file)
+    settings = IndexSettings.of(manifest["settings"])
+    pages = pages_of(manifest)
+    removed = np.frombuffer(zlib.decompress(base64.b64decode(manifest["removed"])), np.int32)
+    return root, Saved(
+        [unpack_stream(data) for data in manifest["streams"]],
+        manifest["time_zone"],
+        manifest["version"],
+        settings,
+        _book(storage, pages, manifest["size"], frozenset(removed.tolist())),
+        tuple([_placed(storage, data, settings.order) for data in manifest["segments"]]),
+        pages,
+        manifest["notes"],
+    )
+
+
+def root_of(folder: Path, manifest: Mapping[str, Any]) -> Path:
+    """The folder that has the segments and pages of a manifest in another one."""
+    return folder if manifest["root"] == "." else folder.parent.parent
+
+
+def check_file(storage: Storage, file: str) -> None:
+    """Refuse a file that is missing, or not as it was written."""
+    name = file.rpartition("/")[2]
+    try:
+        content = storage.map(file)
+    except OSError as error:
+        raise FileError(f"{file} in {storage} is missing", hint=HINT) from error
+    if content_name(content.data) != name:
+        raise FileError(f"{file} in {storage} is damaged", hint=HINT)
+
+
+def pages_of(manifest: Mapping[str, Any]) -> tuple[Page, ...]:
+    """The pages that a manifest names."""
+    return tuple([Page(**page) for page in manifest["pages"]])
+
+
+def _book(storage: Storage, pages: Iterable[Page], size: int, removed: frozenset[int]) -> Book:
+    tables = [open_page(storage, page.name) for page in pages]
+
+    def column(name: str) -> Texts:
+        return Texts(lambda: joined(tables, name), size)
+
+    return Book.of(column("id"), column("sql"), removed)
+
+
+def _placed(storage: Storage, data: Mapping[str, Any], order: OrderSettings) -> Placed:
+    listed = data["listed"]
+    if listed is not None:
+        listed = np.asarray(joined([open_page(storage, listed)], "number").combine_chunks())
+    return Placed(_open_segment(storage, data["name"], order), Numbering(data["size"], data["first"], listed))
+
+
+def _open_segment(storage: Storage, name: str, order: OrderSettings) -> SegmentExecutor:
+    """Who evaluates a segment; sets of the same order that are open in this process share it."""
+    with _opening:
+        key = f"{storage}/{name}", order
+        found = _open_segments.get(key)
+        if found is None:
+            try:
+                content = storage.map(_segment_file(name))
+            except OSError as error:
+                raise FileError(
+                    f"segment {name} in {storage} cannot be opened: {error}", hint=HINT
+                ) from error
+            found = _open_segments[key] = SegmentExecutor(unpack_segment(content, name), order)
+            found.name = name
+        return found
+
+
+def _files(manifest: Mapping[str, Any]) -> list[str]:
+    listed = [data["listed"] for data in manifest["segments"] if data["listed"] is not None]
+    pages = [file_of(name) for name in [*(page.name for page in pages_of(manifest)), *listed]]
+    return [*pages, *(_segment_file(data["name"]) for data in manifest["segments"])]
+
+
+def files_of(folder: Path) -> list[str]:
+    """The files of a set, named from the root, the manifest last: all that has to be copied to have it elsewhere."""
+    manifest = read_manifest(folder)
+    noted = [file_of(name) for name in (manifest["notes"] or {}).get("pages", ())]
+    where = (folder / MANIFEST).relative_to(root_of(folder, manifest))
+    return [*_files(manifest), *noted, where.as_posix()]
+
+
+def sweep(storage: Storage, keep: Collection[str]) -> int:
+    """Delete all segments and pages but some, named from the root; gives how many."""
+    files = [f"{folder}/{name}" for folder in (SEGMENTS, "pages") for name in storage.list(folder)]
+    gone = [file for file in files if file not in keep]
+    for file in gone:
+        storage.delete(file)
+    return len(gone)
