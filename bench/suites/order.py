@@ -22,7 +22,9 @@ from bench.workloads import alerts, boolean, equality, paper, patterns, selectiv
 from bench.workloads.workload import Workload
 from eddyline import Stream
 from eddyline.config import FIXED_ORDER, IndexSettings, OrderSettings, StrategyName
+from eddyline.execute.segment import SegmentExecutor
 from eddyline.functions.evaluate import Evaluation
+from eddyline.index.keyed import KeyedIndex
 from eddyline.model.sample import Sample
 from eddyline.queryset import QuerySet
 
@@ -130,16 +132,16 @@ def _different(sides: Sides, rows: int) -> Sides:
 
 def _form(queryset: QuerySet, rows: int) -> object:
     """Who serves how many queries of batches of so many rows."""
-    segments = [executor.segment for executor in queryset.segments]
-    return tuple(
-        (
-            each.rowwise is not None and each.rowwise.serves(rows),
-            each.sliced.program.results,
-            len(each.sliced.hulls),
-            sum(len(table.results) for table in each.keyed.tables),
-        )
-        for each in segments
-    )
+    return tuple([_served(executor, rows) for executor in queryset.segments])
+
+
+def _served(executor: SegmentExecutor, rows: int) -> object:
+    unkeyed, keyed = executor.unkeyed, executor.segment.indexes.get("keyed")
+    by_key = sum(len(table.results) for table in keyed.tables) if isinstance(keyed, KeyedIndex) else 0
+    if unkeyed is None:
+        return by_key
+    sliced = unkeyed.index.sliced
+    return by_key, rows <= unkeyed.small, sliced.program.results, len(sliced.hulls)
 
 
 def _best(times: dict[str, float]) -> str:
@@ -166,11 +168,15 @@ def _worst(load: Load, batch: pa.RecordBatch) -> QuerySet:
     """Row by row in an order with very many visits for the tuples of a batch."""
     queryset = _built(load, FORCED["row by row"])
     some = batch.take(pa.array(np.linspace(0, len(batch) - 1, min(len(batch), PERIOD)).astype(np.int64)))
+    executors = []
     for executor in queryset.segments:
-        rowwise, _ = executor.rowwise
+        assert executor.unkeyed is not None, "queries are evaluated row by row"
+        rowwise = executor.unkeyed.rowwise
         regions = rowwise.regions(Evaluation(some), len(some))
-        rowwise.sequence = bad_order(Sample(rowwise.index.ascs, regions))  # where the order begins, and stays
-    return queryset
+        steering = executor.recorded(bad_order(Sample(rowwise.index.ascs, regions)), "row by row")
+        assert steering is not None, "what is evaluated row by row has an order"
+        executors.append(executor.steered(steering))
+    return queryset.served_by(executors)
 
 
 def _record(
@@ -224,7 +230,7 @@ def _drifting(setting: Setting) -> Iterator[Record]:
 def _filtered(load: Load, batch: pa.RecordBatch) -> QuerySet:
     """Sliced, with the pre-filter that is the best for a batch, and no other."""
     queryset = _built(load, FORCED["sliced"])
-    (sliced,) = [executor.sliced for executor in queryset.segments]
+    (sliced,) = [executor.unkeyed.sliced for executor in queryset.segments]
     whole, times = sliced.index, {}
     for place, hull in enumerate(whole.hulls):
         sliced.index = replace(whole, hulls=(hull,))

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from eddyline import reference
-from eddyline.execute.choice import Way
-from eddyline.execute.segment import WAYS
+from eddyline.execute.kinds.unkeyed import WAYS
+from eddyline.execute.steering.choice import Way
 from eddyline.model.matches import Matches
 from eddyline.queryset import QuerySet
 from eddyline.testing.rows import EVERYTHING
@@ -80,7 +80,7 @@ def test_batch_sizes(source, configuration: str) -> None:
 def test_ways_of_large_batches(way: Way, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Row by row, sliced, or sliced behind a filter: what the default chooses from changes no match."""
     monkeypatch.setattr(
-        "eddyline.execute.choice.Choice.pick",
+        "eddyline.execute.steering.choice.Choice.pick",
         lambda choice, *_: (way if way in choice.ways else "sliced", True),
     )
     queries, batch, expected = conjunctions(number)
@@ -92,7 +92,7 @@ def test_ways_of_large_batches(way: Way, number: int, monkeypatch: pytest.Monkey
         compared("reference: matches", 2 * len(queries))
         assert np.array_equal(row.astype(np.int64) << 32 | found, wanted)
         assert queryset.count(repeated) == {id: 12 * count for id, count in expected.counts().items()}
-    assert all(executor.choice is not None for executor in queryset.segments)
+    assert all(executor.steering.choice is not None for executor in queryset.segments)
 
 
 def encoded(matches: Matches) -> np.ndarray:

@@ -10,7 +10,7 @@ from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.verdict import State, Verdict
 from eddyline.queryset import QuerySet
-from eddyline.queryset.cost import Cost, figure
+from eddyline.queryset.cost.cost import Cost, figure
 from eddyline.registry import Budget, Entry
 
 OverBudget = Literal["refuse", "shadow"]

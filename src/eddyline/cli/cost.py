@@ -24,7 +24,7 @@ from eddyline.errors import EddylineError, QueryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.queryset import QuerySet
-from eddyline.queryset.cost import Cost
+from eddyline.queryset.cost.cost import Cost
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import read
 from eddyline.sql.select import parse

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from eddyline.cli.output import Output, counted_rows
-from eddyline.queryset.cost import Cost, Costs, figure
+from eddyline.queryset.cost.cost import Cost, Costs, figure
 
 FEW_ROWS: Final = 10_000
 

@@ -9,7 +9,7 @@ import typer
 from eddyline.cli.options import AsJson
 from eddyline.cli.output import Exit, Output, complain, print_json
 from eddyline.cli.registry_options import DEFAULT, Author, RegistryOption, open_registry
-from eddyline.queryset.cost import figure
+from eddyline.queryset.cost.cost import figure
 from eddyline.registry import Budget
 
 app = typer.Typer(

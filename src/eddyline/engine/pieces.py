@@ -91,10 +91,7 @@ def ready(
     if segment.size >= SMALL:
         gate.wait()
     with _turns(segment.size):
-        wanted = [segment.columns, executor.sliced]
-        wanted += [executor.keyed] if segment.keyed.tables else []
-        wanted += [executor.ordered] if segment.rowwise is not None else []
-    assert None not in wanted, "all executors are there"
+        executor.prepare()
     return Piece(Placed(executor, Numbering.of(slots)), slots, queries)
 
 

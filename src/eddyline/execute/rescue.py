@@ -11,27 +11,19 @@ batches, until the queries are compiled anew.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Final, Protocol
 
 import numpy as np
 
 from eddyline.errors import PASSED_ON, QueryError
-from eddyline.execute.locate import locator
-from eddyline.execute.ordinals import Checked
 from eddyline.execute.parts import PairPart
-from eddyline.execute.patterns import Patterns
 from eddyline.execute.placed import Placed
-from eddyline.execute.places import placer
 from eddyline.execute.plain import PlainPredicates
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.sliced import Counts
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.cutting import Cutting
-from eddyline.index.pattern_groups import PatternGroup
-from eddyline.index.patterns import build_patterns
-from eddyline.index.segment import Segment, build_segment
+from eddyline.index.segment import build_segment
 from eddyline.model.expression import Expression
 from eddyline.model.matches import SegmentPart
 from eddyline.model.numbering import Numbering
@@ -143,7 +135,7 @@ class Rescue:
         self._members = _BySlot(members, placed.numbering)
         self._lost: Failed = {}  # cannot be compiled here, such as functions that Spark's driver alone knows
         queries = self._compiled(placed.segment.size)
-        culprits = broken_subjects(placed.segment, evaluation, rows)
+        culprits = broken_subjects(placed.executor, evaluation, rows)
         self._suspects = {
             slot: query
             for slot, query in queries.items()
@@ -217,50 +209,18 @@ def _built(executor: SegmentExecutor, queries: Mapping[int, NormalQuery]) -> Pla
     return Placed(SegmentExecutor(segment, executor.order), Numbering.of(list(queries)))
 
 
-def broken_subjects(segment: Segment, evaluation: Evaluation, rows: int) -> set[Expression]:
+def broken_subjects(executor: SegmentExecutor, evaluation: Evaluation, rows: int) -> set[Expression]:
     """The subjects of a segment that cannot be computed over a batch, or whose values cannot be located."""
     broken: set[Expression] = set()
-    for subjects, attempt in _attempts(segment, evaluation, rows):
-        try:
-            attempt()
-        except PASSED_ON:
-            raise
-        except Exception:
-            broken.update(subjects)
+    for each in executor.executors.values():
+        for subjects, attempt in each.trials(evaluation, rows):
+            try:
+                attempt()
+            except PASSED_ON:
+                raise
+            except Exception:
+                broken.update(subjects)
     return broken
-
-
-def _attempts(
-    segment: Segment, evaluation: Evaluation, rows: int
-) -> Iterator[tuple[tuple[Expression, ...], Callable[[], object]]]:
-    """What executors do with each subject alone."""
-    indexes = [segment.sliced, *([segment.rowwise.rest] if segment.rowwise is not None else [])]
-    cuttings = [cutting for index in indexes for cutting in index.cuttings]
-    cuttings += segment.rowwise.ascs.cuttings if segment.rowwise is not None else ()
-    for cutting in cuttings:
-        yield (cutting.subject,), partial(_located, cutting, evaluation, rows)
-    for key in segment.keyed.keys:
-        yield (key.subject,), partial(_placed, key, evaluation, rows)
-    for check in segment.keyed.checks:
-        yield (check.subject,), partial(_checked, check, evaluation)
-    for group in [group for index in indexes for group in index.patterns]:
-        yield (group.text, *group.calls), partial(_found, group, evaluation)
-
-
-def _located(cutting: Cutting, evaluation: Evaluation, rows: int) -> None:
-    locator(cutting).locate(evaluation.values(cutting.subject), np.empty(rows, cutting.id_type))
-
-
-def _placed(cutting: Cutting, evaluation: Evaluation, rows: int) -> None:
-    placer(cutting).place(evaluation, np.empty(rows, np.uint32))
-
-
-def _checked(cutting: Cutting, evaluation: Evaluation) -> None:
-    Checked(cutting).read(evaluation)
-
-
-def _found(group: PatternGroup, evaluation: Evaluation) -> None:
-    Patterns(build_patterns(group.calls)).find(evaluation.values(group.text))
 
 
 def _named(slots: Mapping[int, object], members: Members) -> str:

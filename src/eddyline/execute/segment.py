@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
-from dataclasses import replace
-from time import thread_time
-from typing import Any, Final
+from copy import copy
+from typing import Any
 
 from eddyline.config import FIXED_ORDER, OrderSettings
-from eddyline.execute.choice import Choice, Way
-from eddyline.execute.keyed import Keyed
+from eddyline.execute.executor import Executor
+from eddyline.execute.kinds.table import EXECUTORS
+from eddyline.execute.kinds.unkeyed import UnkeyedExecutor
 from eddyline.execute.once import once
-from eddyline.execute.ordered import Ordered, OrderReport
-from eddyline.execute.parts import MaskPart, PairPart
-from eddyline.execute.rowwise import Rowwise
-from eddyline.execute.sliced import Counts, Sliced
+from eddyline.execute.sliced import Counts
+from eddyline.execute.steering.live import LiveSteering, OrderReport
+from eddyline.execute.steering.protocol import Steering, Way
+from eddyline.execute.steering.recorded import Passed, RecordedSteering
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.asc import with_candidates
+from eddyline.index.asc import AscIndex
 from eddyline.index.segment import Segment
 from eddyline.kernels.sorting import add_numbers
-from eddyline.model.asc import one_is_spare
-from eddyline.model.matches import Integers, SegmentPart
-from eddyline.order.carry_over import carry_over
-
-log = logging.getLogger("eddyline.match")
-Counted = tuple[Integers, Integers]  # slots, and how many tuples match each
-WAYS: Final[tuple[Way, ...]] = ("sliced", "row by row", "filtered")
+from eddyline.model.matches import SegmentPart
+from eddyline.model.sequence import Sequence
 
 
 class SegmentExecutor:
-    """Evaluates all queries of a segment; each executor is made when it is first wanted.
+    """Evaluates all queries of a segment; what its executors need is made when it is first wanted.
 
-    `before` are executors of segments that this one takes the place of: their order and choice are kept as far as they still fit.
-    `name` is what the segment is called where it is saved, everywhere the same.
+    `before` are executors of segments that this one takes the place of: their order and choice are kept as far as they
+    still fit. `name` is what the segment is called where it is saved, everywhere the same.
     """
 
     def __init__(
@@ -44,66 +38,73 @@ class SegmentExecutor:
     ) -> None:
         self.segment = segment
         self.order = order
-        replaced = list(before) if segment.rowwise is not None else []
-        self._before, self._choice_before = _most_seen(replaced), _most_used(replaced)
+        self.executors: dict[str, Executor] = {
+            name: EXECUTORS[name](index, order) for name, index in segment.indexes.items()
+        }
+        self._before = [executor.live for executor in before]
         self.name: str | None = None
-        self._rearranged = 0  # orders of the past when the choice was last told
-        # What has taken its place since it failed, see `rescue.py`: none or one. A list, so that the executors that are made
-        # for this segment batch by batch (`directed.py`) share what was found out.
+        # What has taken its place since it failed, see `rescue.py`: none or one. A list, so that the executors that are
+        # steered otherwise share what was found out.
         self.rescues: list[Any] = []
 
-    @once
-    def sliced(self) -> Sliced:
-        """Serves batches that are not evaluated row by row."""
-        return Sliced(self.segment.sliced)
-
-    @once
-    def keyed(self) -> Keyed:
-        """Serves queries that are found by a value."""
-        return Keyed(self.segment.keyed)
-
-    @once
-    def rowwise(self) -> tuple[Rowwise, Sliced]:
-        """Serve the batches that are evaluated row by row: plain conjunctions, and the other queries."""
-        index = self.segment.rowwise
-        assert index is not None, "the segment has no row-wise form"
-        ascs = with_candidates(index.ascs) if self.order.strategy == "hybrid" else index.ascs
-        return Rowwise(ascs, index.sequence), Sliced(index.rest)
-
-    @once
-    def ordered(self) -> Ordered:
-        """The row-wise executor with the order that is in force."""
-        rowwise, before, self._before = self.rowwise[0], self._before, None
-        if before is None or not before.sequence.subjects:
-            return Ordered(rowwise, self.order)
-        start = carry_over(before.sequence, before.rowwise.index.ascs, rowwise.index.ascs)
-        return Ordered(rowwise, self.order, start)
-
-    @once
-    def choice(self) -> Choice | None:
-        """Who chooses for batches that are not small; None where there is nothing to choose from."""
-        index = self.segment.rowwise
-        wanted = index is not None and index.most_rows is not None and self.order.strategy == "adaptive"
-        return Choice(WAYS if self._drops else WAYS[:2], self._choice_before) if wanted else None
+    @property
+    def unkeyed(self) -> UnkeyedExecutor | None:
+        """The executor that is steered, if the segment has queries for it."""
+        found = self.executors.get("unkeyed")
+        return found if isinstance(found, UnkeyedExecutor) else None
 
     @property
-    def _drops(self) -> bool:
-        """Whether tuples can be dropped before they have visited all subjects, so that a filter may leave some out."""
-        return one_is_spare(self.rowwise[0].index.ascs)
+    def ascs(self) -> AscIndex | None:
+        """What tuples visit that are evaluated row by row; None if there are no such."""
+        index = self.unkeyed.index.rowwise if self.unkeyed is not None else None
+        return index.ascs if index is not None and index.ascs.ascs else None
+
+    @once
+    def steering(self) -> Steering | None:
+        """Who says which way batches go: the data, by what the batches before have told."""
+        unkeyed, before = self.unkeyed, [steering for steering in self._before if steering is not None]
+        self._before = []
+        if unkeyed is None or unkeyed.index.rowwise is None:
+            return None
+        return LiveSteering(
+            unkeyed.rowwise, self.order, small=unkeyed.small, ways=unkeyed.ways, before=before
+        )
+
+    @property
+    def live(self) -> LiveSteering | None:
+        """The steering that has followed the data so far, if there was any."""
+        found = self.__dict__.get("steering")
+        return found if isinstance(found, LiveSteering) else None
+
+    def recorded(
+        self, sequence: Sequence | None = None, way: Way = "sliced", passed: Passed | None = None
+    ) -> RecordedSteering | None:
+        """Steering that learns nothing: in the first order of the segment, or in a given order and way."""
+        unkeyed = self.unkeyed
+        if unkeyed is None or unkeyed.index.rowwise is None:
+            return None
+        first = unkeyed.index.rowwise.sequence
+        return RecordedSteering(sequence or first, way, small=unkeyed.small, passed=passed)
+
+    def steered(self, steering: Steering) -> SegmentExecutor:
+        """The same executors, and all that was made for them, steered by somebody else."""
+        other = copy(self)
+        other.steering = steering
+        return other
+
+    def prepare(self) -> None:
+        """Make all that the first batch would."""
+        for executor in self.executors.values():
+            executor.prepare()
+        wanted: tuple[object, ...] = self.segment.columns, self.steering
+        assert len(wanted) == 2, "they are made by being asked for"
 
     def match(self, evaluation: Evaluation, rows: int, *, threads: int = 1) -> list[SegmentPart]:
-        """The matches of a batch, one part for each executor that has queries."""
-        picked = self._picked("match", rows, threads)
-        if picked is None:
-            parts = self._match(evaluation, rows, self._is_small(rows), threads)
-        else:
-            choice, way, timed = picked
-            started = thread_time() if timed else 0.0
-            parts = self._match_by(way, evaluation, rows)
-            if timed:
-                self._note(choice, "match", way, evaluation, rows, thread_time() - started)
-        if self.segment.keyed.tables:
-            parts.append(PairPart(*self.keyed.match(evaluation, rows)))
+        """The matches of a batch."""
+        steering = self.steering
+        parts: list[SegmentPart] = []
+        for executor in self.executors.values():
+            parts += executor.match(evaluation, rows, steering, threads)
         return parts
 
     def count(self, evaluation: Evaluation, rows: int, totals: Counts, *, threads: int = 1) -> None:
@@ -111,120 +112,15 @@ class SegmentExecutor:
 
         Nothing is added before everything is counted: where an executor fails, another way begins from the same totals.
         """
-        picked = self._picked("count", rows, threads)
-        if picked is None:
-            found = self._count(evaluation, rows, self._is_small(rows), threads)
-        else:
-            choice, way, timed = picked
-            started = thread_time() if timed else 0.0
-            found = [self._count_by(way, evaluation, rows)]
-            if timed:
-                self._note(choice, "count", way, evaluation, rows, thread_time() - started)
-        keyed = self.keyed.match(evaluation, rows)[1] if self.segment.keyed.tables else None
-        for slots, counts in found:
-            totals[slots] += counts
-        if keyed is not None:
-            add_numbers(keyed, totals)
+        steering = self.steering
+        counted = [e.count(evaluation, rows, steering, threads) for e in self.executors.values()]
+        for found in counted:
+            for slots, counts in found:
+                if counts is None:
+                    add_numbers(slots, totals)
+                else:
+                    totals[slots] += counts
 
     def order_report(self) -> OrderReport | None:
         """What the order of the tuples evaluated row by row did so far; None if there were none."""
-        ordered: Ordered | None = self.__dict__.get("ordered")
-        if ordered is None:
-            return None
-        choice: Choice | None = self.__dict__.get("choice")
-        return replace(ordered.report(), chosen=tuple(choice.chosen()) if choice else ())
-
-    def _match(self, evaluation: Evaluation, rows: int, by_row: bool, threads: int) -> list[SegmentPart]:
-        """The matches of the queries without a key."""
-        parts: list[SegmentPart] = []
-        if by_row and len(self.ordered.rowwise.index.numbers):
-            parts.append(self.ordered.match(evaluation, rows))
-        sliced = self.rowwise[1] if by_row else self.sliced
-        if sliced.index.program.results:
-            parts.append(MaskPart(sliced.match(evaluation, rows, threads=threads)))
-        return parts
-
-    def _count(self, evaluation: Evaluation, rows: int, by_row: bool, threads: int) -> list[Counted]:
-        found: list[Counted] = []
-        if by_row and len(self.ordered.rowwise.index.numbers):
-            found.append(self.ordered.match(evaluation, rows).counts())
-        sliced = self.rowwise[1] if by_row else self.sliced
-        if sliced.index.program.results:
-            found.append((sliced.index.numbers, sliced.count(evaluation, rows, threads=threads)))
-        return found
-
-    def _match_by(self, way: Way, evaluation: Evaluation, rows: int) -> list[SegmentPart]:
-        """The same, in the way that was chosen."""
-        if way == "row by row":
-            found = self.ordered.attempt(evaluation, rows)
-            if found is not None:
-                return [found]
-        selected = self.ordered.few_left(evaluation, rows) if way == "filtered" else None
-        return [MaskPart(self.sliced.match(evaluation, rows, selected=selected))]
-
-    def _count_by(self, way: Way, evaluation: Evaluation, rows: int) -> Counted:
-        if way == "row by row":
-            found = self.ordered.attempt(evaluation, rows)
-            if found is not None:
-                return found.counts()
-        selected = self.ordered.few_left(evaluation, rows) if way == "filtered" else None
-        return self.sliced.index.numbers, self.sliced.count(evaluation, rows, selected=selected)
-
-    def _is_small(self, rows: int) -> bool:
-        """Whether a batch of so many rows is evaluated row by row in any case."""
-        index = self.segment.rowwise
-        return index is not None and index.serves(rows)
-
-    def _picked(self, task: str, rows: int, threads: int) -> tuple[Choice, Way, bool] | None:
-        """Who has chosen a way for a batch, which, and whether it is timed; several threads work on sliced batches alone."""
-        if threads > 1 or self._is_small(rows):
-            return None
-        try:
-            choice = self.choice
-            return None if choice is None else (choice, *choice.pick(task, rows))
-        except MemoryError:
-            raise
-        except Exception as error:
-            self._choose_no_more(error)
-            return None
-
-    def _choose_no_more(self, error: Exception) -> None:
-        """Matches are found without a choice just as well, only not always in the quickest way."""
-        self.__dict__["choice"] = None
-        log.error("batches are no longer evaluated in the quickest way: %r", error, exc_info=error)
-
-    def _note(
-        self, choice: Choice, task: str, way: Way, evaluation: Evaluation, rows: int, seconds: float
-    ) -> None:
-        """Keep what a batch took."""
-        try:
-            self._learn(choice, task, way, evaluation, rows, seconds)
-        except MemoryError:
-            raise
-        except Exception as error:
-            self._choose_no_more(error)
-
-    def _learn(
-        self, choice: Choice, task: str, way: Way, evaluation: Evaluation, rows: int, seconds: float
-    ) -> None:
-        """The order of the other way is reconsidered as well, or it would never look better."""
-        stood = choice.note(task, rows, way, seconds)
-        if not choice.is_warm:
-            return
-        if way != "row by row":
-            self.ordered.look(evaluation, rows, stood * rows, stood * seconds)
-        if self.ordered.rearranged != self._rearranged:
-            self._rearranged = self.ordered.rearranged
-            choice.ask_again()
-
-
-def _most_seen(executors: Iterable[SegmentExecutor]) -> Ordered | None:
-    """The order of those that were used which saw the most tuples."""
-    made: list[Ordered] = [e.__dict__["ordered"] for e in executors if "ordered" in e.__dict__]
-    return max(made, key=lambda ordered: ordered.tuples, default=None)
-
-
-def _most_used(executors: Iterable[SegmentExecutor]) -> Choice | None:
-    """The choice of those that were used which took the most time."""
-    made: list[Choice | None] = [e.__dict__.get("choice") for e in executors]
-    return max([choice for choice in made if choice], key=lambda choice: choice.seconds, default=None)
+        return self.live.report() if self.live is not None else None

@@ -19,10 +19,7 @@ def find_uncompilable(
     for number, query in members:
         try:
             segment = build_segment(query.stream, [query], settings)
-            executor = SegmentExecutor(segment, settings.order)
-            wanted = [executor.sliced, executor.keyed]
-            wanted += [executor.ordered] if segment.rowwise is not None else []
-            assert None not in wanted, "all executors are there"
+            SegmentExecutor(segment, settings.order).prepare()
         except PASSED_ON:
             raise
         except Exception as error:

@@ -57,7 +57,7 @@ def choose(
     predicates: Sequence[Predicate], settings: IndexSettings = DEFAULT_INDEX
 ) -> tuple[list[Access], list[int]]:
     """Accesses of the keyed queries, and the places of the sliced ones."""
-    if settings.executor == "sliced":
+    if settings.executor in ("sliced", "rowwise"):
         return [], list(range(len(predicates)))
     terms = [terms_of(predicate) or [] for predicate in predicates]
     subjects = _Subjects(terms)

@@ -94,6 +94,11 @@ class KeyedIndex:
         return self.keys + self.checks
 
     @property
+    def subjects(self) -> list[Expression]:
+        """What keys and checks speak about."""
+        return [cutting.subject for cutting in self.cuttings]
+
+    @property
     def bytes(self) -> int:
         """Memory of the arrays."""
         return sum(table.bytes for table in self.tables) + sum(cutting.bytes for cutting in self.cuttings)

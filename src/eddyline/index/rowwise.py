@@ -24,7 +24,7 @@ import numpy as np
 
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.index.asc import AscIndex, build_ascs, is_conjunction
-from eddyline.index.sliced import SlicedIndex, build_sliced
+from eddyline.index.sliced import SlicedIndex
 from eddyline.model.predicate import NEVER, Predicate
 from eddyline.model.sequence import Sequence as Subjects
 
@@ -35,26 +35,20 @@ CACHED: Final = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class RowwiseIndex:
-    """Plain conjunctions as ASCs, all other queries sliced: they serve batches of up to `most_rows`, if given."""
+    """Plain conjunctions as ASCs, for batches of up to `most_rows`, or for all."""
 
     ascs: AscIndex
     sequence: Subjects
-    rest: SlicedIndex
     most_rows: int | None
 
     def serves(self, rows: int) -> bool:
         """Whether batches of so many rows are evaluated by this index."""
         return self.most_rows is None or rows <= self.most_rows
 
-    @property
-    def bytes(self) -> int:
-        """Memory of the arrays."""
-        return self.ascs.bytes + self.rest.bytes
-
 
 def choose_rowwise(
     predicates: Sequence[Predicate],
-    numbers: Sequence[int],
+    slots: Sequence[int],
     sliced: SlicedIndex,
     settings: IndexSettings = DEFAULT_INDEX,
 ) -> RowwiseIndex | None:
@@ -66,18 +60,17 @@ def choose_rowwise(
     if not live or size > settings.rowwise_bytes or not all(is_conjunction(predicates[i]) for i in live):
         return None
     most_rows = SMALL_BATCH if size <= CACHED else TINY_BATCH
-    return build_rowwise([predicates[i] for i in live], [numbers[i] for i in live], most_rows)
+    return build_rowwise([predicates[i] for i in live], [slots[i] for i in live], most_rows)[0]
 
 
 def build_rowwise(
-    predicates: Sequence[Predicate], numbers: Sequence[int], most_rows: int | None = None
-) -> RowwiseIndex:
-    """Compile queries, whose numbers ascend: plain conjunctions row-wise, the others sliced."""
+    predicates: Sequence[Predicate], slots: Sequence[int], most_rows: int | None = None
+) -> tuple[RowwiseIndex, list[int]]:
+    """Compile queries, whose slots ascend, if they are plain conjunctions, and give the slots of the others."""
     plain = [i for i, predicate in enumerate(predicates) if is_conjunction(predicate)]
-    other = [i for i, predicate in enumerate(predicates) if not is_conjunction(predicate)]
-    ascs = build_ascs([predicates[i] for i in plain], [numbers[i] for i in plain], arrows=False)
-    rest = build_sliced([predicates[i] for i in other], [numbers[i] for i in other])
-    return RowwiseIndex(ascs, _sequence(ascs), rest, most_rows)
+    ascs = build_ascs([predicates[i] for i in plain], [slots[i] for i in plain], arrows=False)
+    other = [slots[i] for i, predicate in enumerate(predicates) if not is_conjunction(predicate)]
+    return RowwiseIndex(ascs, _sequence(ascs), most_rows), other
 
 
 def _sequence(index: AscIndex) -> Subjects:

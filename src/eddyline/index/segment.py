@@ -1,16 +1,14 @@
-"""An immutable compiled part of a query set: queries found by key, sliced, or evaluated row by row."""
+"""An immutable compiled part of a query set: its queries, each compiled for the executor that serves it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from eddyline.config import DEFAULT_INDEX, IndexSettings
-from eddyline.index.choose import choose
-from eddyline.index.keyed import KeyedIndex, build_keyed
-from eddyline.index.rowwise import RowwiseIndex, build_rowwise, choose_rowwise
-from eddyline.index.sliced import SlicedIndex, build_sliced
+from eddyline.index.kinds.kind import Index
+from eddyline.index.kinds.table import KINDS
 from eddyline.model.expression import Call, Expression, externals_of, own_columns_of
 from eddyline.model.query import NormalQuery
 
@@ -20,17 +18,13 @@ class Segment:
     """Compiled queries of one stream, `size` of them, never-true ones included.
 
     Queries are known by *slots*, their places in the list that was compiled: what they are called elsewhere is not
-    known here, so nothing of a segment changes when that does.
-
-    For batches that `rowwise` serves it takes the place of `sliced`, which holds the same queries or, where nothing else
-    is to serve any batch, none.
+    known here, so nothing of a segment changes when that does. `indexes` are by the name of their kind (`index/kinds/`);
+    each query that may be true is in one of them.
     """
 
     stream: str
     size: int
-    sliced: SlicedIndex
-    keyed: KeyedIndex
-    rowwise: RowwiseIndex | None = None
+    indexes: Mapping[str, Index]
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -46,13 +40,7 @@ class Segment:
     @cached_property
     def subjects(self) -> tuple[Expression, ...]:
         """What the conditions of all queries speak about."""
-        cuttings = [*self.sliced.cuttings, *self.keyed.cuttings]
-        groups = list(self.sliced.patterns)
-        if self.rowwise is not None:
-            cuttings += [*self.rowwise.ascs.cuttings, *self.rowwise.rest.cuttings]
-            groups += self.rowwise.rest.patterns
-        subjects = [*(cutting.subject for cutting in cuttings), *(group.text for group in groups)]
-        return tuple(dict.fromkeys(subjects))
+        return tuple(dict.fromkeys(subject for index in self.indexes.values() for subject in index.subjects))
 
 
 def build_segment(
@@ -62,18 +50,11 @@ def build_segment(
 ) -> Segment:
     """Compile queries of one stream; the place of each is its slot."""
     predicates = [query.predicate for query in queries]
-    slots = range(len(queries))
-    if settings.executor == "rowwise":
-        rowwise = build_rowwise(predicates, slots)
-        rowwise = replace(rowwise, rest=_filtered(rowwise.rest, settings))
-        return Segment(stream, len(slots), build_sliced([], []), build_keyed([], []), rowwise)
-    keyed, others = choose(predicates, settings)
-    shared = [predicates[slot] for slot in others]
-    sliced = _filtered(build_sliced(shared, others, settings.direct), settings)
-    small = choose_rowwise(shared, others, sliced, settings)
-    return Segment(stream, len(slots), sliced, build_keyed(keyed, slots), small)
-
-
-def _filtered(index: SlicedIndex, settings: IndexSettings) -> SlicedIndex:
-    """With or without what tells rows that match nothing."""
-    return replace(index, hulls=()) if settings.prefilter == "off" else index
+    indexes: dict[str, Index] = {}
+    left: Sequence[int] = range(len(queries))
+    for kind in KINDS:
+        index, left = kind.build(predicates, left, settings)
+        if index is not None:
+            indexes[kind.NAME] = index
+    assert not left, "the last kind takes every query"
+    return Segment(stream, len(queries), indexes)

@@ -15,9 +15,9 @@ from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import FileError, QueryError
 from eddyline.execute import rescue
 from eddyline.execute.batch import Columns
-from eddyline.execute.ordered import OrderReport
 from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.steering.live import OrderReport
 from eddyline.execute.why import Why
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.book import Book
@@ -27,13 +27,13 @@ from eddyline.model.matches import Matches, Part
 from eddyline.model.names import unknown_query
 from eddyline.model.query import NormalQuery, Query, StandingQuery, as_ids, as_queries, check_query
 from eddyline.queryset.compilation import Compilation
-from eddyline.queryset.cost import Cost, Costs
+from eddyline.queryset.cost.cost import Cost, Costs
+from eddyline.queryset.cost.pricing import Pricing
 from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.garbage import uncollected
 from eddyline.queryset.members import BookMembers
 from eddyline.queryset.merging import Merging
 from eddyline.queryset.one_row import why_of
-from eddyline.queryset.pricing import Pricing
 from eddyline.queryset.reader import Reader
 from eddyline.sql.resolver import Resolver
 from eddyline.standing import files
@@ -299,13 +299,11 @@ class QuerySet:
     def explain(self, id: str | None = None) -> str:
         """How the set is compiled, or how one query is served."""
         segments = self._compiled()
-        adapts = self.settings.order.strategy == "adaptive"
         if id is None:
-            compiled = [placed.segment for placed in segments]
-            return explain_set(len(self), self.version, compiled, adapts=adapts)
+            return explain_set(len(self), self.version, segments)
         number = self.number(id)
         query = self._compiler.compile(Query(id, self._book.text(number)))
-        return explain_query(query, number, segments, adapts=adapts)
+        return explain_query(query, number, segments)
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""

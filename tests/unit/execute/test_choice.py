@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from eddyline.execute.choice import SHARE, TIMED, WARM, Choice, Way
+from eddyline.execute.steering.choice import SHARE, TIMED, WARM, Choice, Way
 
 ROWS = 1_000
 

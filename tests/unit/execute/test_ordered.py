@@ -12,9 +12,9 @@ import pytest
 from bench.baselines.orders import best_order
 from eddyline import EddylineError, Engine, QuerySet, Stream
 from eddyline.config import IndexSettings, OrderSettings
-from eddyline.execute.monitor import LEAST, Monitor
-from eddyline.execute.ordered import Ordered, OrderReport
 from eddyline.execute.rowwise import Rowwise
+from eddyline.execute.steering.live import LiveSteering, OrderReport
+from eddyline.execute.steering.monitor import LEAST, Monitor
 from eddyline.functions.evaluate import Evaluation
 from eddyline.order.drift import measure
 from eddyline.order.protocol import STRATEGIES
@@ -81,7 +81,7 @@ def test_cost_returns_after_the_distribution_switches(strategy: str) -> None:
 
 def optimum(selective: str) -> float:
     queries, tuples = built(strategy="fixed"), batch(selective, 99)
-    rowwise = queries.segments[0].rowwise[0]
+    rowwise = queries.segments[0].unkeyed.rowwise
     monitor = Monitor(rowwise, OrderSettings(sample_rate=1, monitor_share=1))
     monitor.matched(ROWS, 1.0)
     sample = monitor.look(evaluation(tuples), ROWS)
@@ -104,16 +104,20 @@ def test_a_front_that_fails_is_replaced_within_the_batch() -> None:
 
 
 def test_an_attempt_is_given_up_where_no_subject_drops_tuples() -> None:
-    ordered = Ordered(rowwise(), OrderSettings(monitor_share=1))
-    selective, broad = batch("a", 1), batch("c", 2)
-    assert ordered.attempt(evaluation(selective), ROWS) is not None
-    assert [ordered.attempt(evaluation(broad), ROWS) is None for _ in range(4)] == [True, True, True, False]
-    assert len(ordered.match(evaluation(broad), ROWS).row)
-    assert ordered.few_left(evaluation(broad), ROWS) is None
-    few = ordered.few_left(evaluation(selective), ROWS)
-    assert few is not None and set(ordered.match(evaluation(selective), ROWS).row) <= set(few) < set(
-        range(ROWS)
-    )
+    unkeyed = built().segments[0].unkeyed
+    steering = LiveSteering(unkeyed.rowwise, OrderSettings(monitor_share=1))
+    selective, broad = evaluation(batch("a", 1)), evaluation(batch("c", 2))
+
+    def gives_up(tuples: Evaluation) -> bool:
+        return unkeyed.visit(tuples, ROWS, steering, gives_up=True) is None
+
+    assert not gives_up(selective)
+    assert [gives_up(broad) for _ in range(4)] == [True, True, True, False]
+    assert len(unkeyed.visit(broad, ROWS, steering).row)
+    assert unkeyed.few_left(broad, ROWS, steering) is None
+    few = unkeyed.few_left(selective, ROWS, steering)
+    matched = unkeyed.visit(selective, ROWS, steering).row
+    assert few is not None and set(matched) <= set(few) < set(range(ROWS))
 
 
 def test_a_smaller_threshold_returns_sooner() -> None:
@@ -165,18 +169,20 @@ class Ticks:
 
 
 @pytest.mark.parametrize("share", [0.03, 0.2])
-def test_the_monitor_keeps_within_its_share(share: float) -> None:
+def test_the_monitor_keeps_within_its_share(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = OrderSettings(sample_rate=1.0, monitor_share=share, period=200, check_every=2_000, threshold=0)
-    ordered, tuples = Ordered(rowwise(), settings, clock=Ticks()), evaluation(batch("a", 1))
+    unkeyed, clock, tuples = built().segments[0].unkeyed, Ticks(), evaluation(batch("a", 1))
+    monkeypatch.setattr("eddyline.execute.kinds.unkeyed.perf_counter", clock)
+    steering = LiveSteering(unkeyed.rowwise, settings, clock=clock)
     for _ in range(2_000):
-        ordered.match(tuples, ROWS)
-    watched = ordered.report().watched
+        unkeyed.visit(tuples, ROWS, steering)
+    watched = steering.report().watched
     assert 0 < watched.sampled < watched.tuples
     assert 0.4 * share < watched.share <= share
 
 
 def rowwise() -> Rowwise:
-    return built().segments[0].rowwise[0]
+    return built().segments[0].unkeyed.rowwise
 
 
 def test_expressions_are_evaluated_for_the_sample_alone() -> None:
@@ -231,7 +237,7 @@ def test_a_report_has_visits_and_time() -> None:
     assert found.tuples == 5 * ROWS and found.seconds > 0
     assert f"visited {found.visited_each:.2f} ASCs each in {found.nanoseconds_each:.0f} ns each" in str(found)
     assert "order: b -> " in str(found)
-    assert isinstance(queries.segments[0].ordered, Ordered)
+    assert isinstance(queries.segments[0].steering, LiveSteering)
 
 
 @pytest.mark.parametrize("settings", [{"strategy": "alphabetical"}, {"period": -1}, {"monitor_share": 0}])

@@ -13,12 +13,14 @@ import pytest
 
 from eddyline import Engine, QuerySet, Stream, reference
 from eddyline.config import IndexSettings, OrderSettings
-from eddyline.execute import choice, keyed, locate, monitor, ordered, patterns, places, rearranging, rowwise
 from eddyline.execute import families as families_
 from eddyline.execute import formulas as formulas_
+from eddyline.execute import keyed, locate, patterns, places, rowwise
 from eddyline.execute import ordinals as ordinals_
 from eddyline.execute import sliced as sliced_
 from eddyline.execute import strings as strings_
+from eddyline.execute.kinds import unkeyed
+from eddyline.execute.steering import choice, live, monitor, rearranging
 from eddyline.functions.evaluate import evaluation as evaluation_
 from eddyline.kernels import sliced as kernels
 from eddyline.model.matches import Matches
@@ -126,12 +128,13 @@ EXECUTING: list[Stage] = [
     (rowwise.Rowwise, "_locate"),
     (rowwise.Rowwise, "_run"),
     (rowwise.Rowwise, "few_left"),
-    (ordered.Ordered, "_visited_in_order"),
+    (unkeyed.UnkeyedExecutor, "visit"),
+    (unkeyed.UnkeyedExecutor, "_evaluate"),
 ]
 ADAPTING: list[Stage] = [
-    (ordered.Ordered, "_think"),
-    (ordered.Ordered, "_answer"),
-    (ordered.Ordered, "look"),
+    (live.LiveSteering, "_think"),
+    (live.LiveSteering, "_answer"),
+    (live.LiveSteering, "_look"),
     (monitor.Monitor, "look"),
     (monitor.Monitor, "matched"),
     (rearranging.Rearranging, "think"),
@@ -163,7 +166,7 @@ def served_by(stage: Stage) -> str:
     """Settings under which a stage has work to do."""
     if stage in ADAPTING:
         return "auto"
-    if stage[0] in (rowwise.Rowwise, ordered.Ordered):
+    if stage[0] in (rowwise.Rowwise, unkeyed.UnkeyedExecutor):
         return "rowwise"
     return (
         "keyed"

@@ -52,7 +52,9 @@ def test_conditions_that_few_share_need_no_mask() -> None:
         streams=[NUMBERS],
         settings=settings,
     )
-    counts = [len(q._compiled()[0].segment.sliced.program.direct.rows) for q in (alone, repeated)]
+    counts = [
+        len(q._compiled()[0].segment.indexes["unkeyed"].sliced.program.direct.rows) for q in (alone, repeated)
+    ]
     assert counts == [2, 0]
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from eddyline import QuerySet
 from eddyline.config import IndexSettings
-from eddyline.execute.choice import Way
-from eddyline.execute.segment import WAYS
+from eddyline.execute.kinds.unkeyed import WAYS
+from eddyline.execute.steering.protocol import Way
 from tests.unit.execute.test_ordered import STREAM, WHERES, batch, report
 
 TEXTS = {str(i): f"SELECT * FROM s WHERE {where}" for i, where in enumerate(WHERES)}
@@ -26,10 +26,10 @@ def test_small_and_strange_sets_by_default(
 ) -> None:
     """No queries, one subject, queries without any predicate, a subject that is always NULL."""
     monkeypatch.setattr(
-        "eddyline.execute.choice.Choice.pick",
+        "eddyline.execute.steering.choice.Choice.pick",
         lambda choice, *_: (way if way in choice.ways else "sliced", True),
     )
-    monkeypatch.setattr("eddyline.execute.choice.WARM", 0.0)
+    monkeypatch.setattr("eddyline.execute.steering.choice.WARM", 0.0)
     texts = {str(i): f"SELECT * FROM s WHERE {where}" for i, where in enumerate(wheres)}
     queries = QuerySet.build(texts, streams=[STREAM])
     plain = QuerySet.build(texts, streams=[STREAM], settings=SLICED)
@@ -42,7 +42,7 @@ def test_small_and_strange_sets_by_default(
 
 def try_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("WARM", 0.0), ("SHARE", 100.0), ("TIMED", 1), ("FIRST_TRY", 1)):
-        monkeypatch.setattr(f"eddyline.execute.choice.{name}", value)
+        monkeypatch.setattr(f"eddyline.execute.steering.choice.{name}", value)
 
 
 def test_large_batches_go_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_large_batches_go_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
         tuples = batch("ab"[seed % 2], seed, 200 if seed % 3 else 3_000)
         assert queries.match(tuples).pairs() == plain.match(tuples).pairs()
         assert queries.count(tuples) == plain.count(tuples)
-    (choice,) = [executor.choice for executor in queries.segments]
+    (choice,) = [executor.steering.choice for executor in queries.segments]
     assert choice is not None
     assert all(set(each.nanoseconds) == set(WAYS) for each in choice.chosen())
     assert "rows row by row" in str(report(queries)) or "rows sliced" in str(report(queries))

@@ -47,6 +47,10 @@ def test_matches_are_those_of_the_reference(constants: int, kind: pa.DataType) -
         values[7::90] = [float("nan")] * len(values[7::90])
     batch = pa.record_batch({"a": pa.array(values, kind)})
     queries = ed.QuerySet.build(texts, streams=[stream], settings=SLICED)
-    used = sum(len(shelf.edges.targets) for e in queries._compiled() for shelf in e.segment.sliced.shelves)
+    used = sum(
+        len(shelf.edges.targets)
+        for e in queries._compiled()
+        for shelf in e.segment.indexes["unkeyed"].sliced.shelves
+    )
     assert used > 0
     assert queries.match(batch).counts() == ed.reference.match(texts, batch, streams=[stream]).counts()

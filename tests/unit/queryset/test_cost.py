@@ -10,7 +10,7 @@ import pytest
 import eddyline as ed
 from eddyline.config import IndexSettings
 from eddyline.model.query import Query
-from eddyline.queryset.cost import Cost, Costs
+from eddyline.queryset.cost.cost import Cost, Costs
 
 QUOTES = ed.Stream(
     "quotes",
@@ -55,8 +55,7 @@ def build(conditions: list[str], settings: IndexSettings = IndexSettings()) -> e
 
 def bytes_of(queries: ed.QuerySet) -> int:
     segments = [executor.segment for executor in queries._compiled()]
-    small = sum(segment.rowwise.bytes for segment in segments if segment.rowwise is not None)
-    return sum(segment.sliced.bytes + segment.keyed.bytes for segment in segments) + small
+    return sum(index.bytes for segment in segments for index in segment.indexes.values())
 
 
 def summed(costs: Costs) -> tuple[int, int]:

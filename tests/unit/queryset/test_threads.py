@@ -150,6 +150,10 @@ def test_executors_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     executor = QuerySet.build(
         texts(0, 20), streams=[TICKS], settings=IndexSettings(executor="rowwise")
     ).segments[0]
-    for name in ("sliced", "keyed", "rowwise", "ordered", "choice"):
-        found = together([lambda name=name: getattr(executor, name)] * THREADS)
+    keyed = QuerySet.build(
+        {"k": "SELECT * FROM ticks WHERE a = 3"}, streams=[TICKS], settings=IndexSettings(executor="keyed")
+    ).segments[0]
+    unkeyed, by_key = executor.unkeyed, keyed.executors["keyed"]
+    for owner, name in ((unkeyed, "sliced"), (unkeyed, "rowwise"), (executor, "steering"), (by_key, "keyed")):
+        found = together([lambda owner=owner, name=name: getattr(owner, name)] * THREADS)
         assert all(each is found[0] for each in found)

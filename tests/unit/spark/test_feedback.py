@@ -12,7 +12,7 @@ import pytest
 
 from eddyline import EddylineError, QuerySet, Stream
 from eddyline.config import OrderSettings
-from eddyline.execute.monitor import Monitor
+from eddyline.execute.steering.monitor import Monitor
 from eddyline.model.sequence import Arrow, Sequence
 from eddyline.queryset import open_set
 from eddyline.runtime.spark.feedback.learning import Learning

@@ -1,4 +1,4 @@
-"""One segment's order and way, thought over with what each batch tells of its tuples."""
+"""One segment's order and way, reconsidered with what each batch tells of its tuples."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from eddyline.config import OrderSettings
-from eddyline.execute.rearranging import Affords, Rearranging
+from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.steering.rearranging import Affords, Rearranging
 from eddyline.execute.visit_times import VisitTimes
 from eddyline.index.asc import with_candidates
-from eddyline.index.segment import Segment
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Counters, Sequence
@@ -29,9 +29,9 @@ STANDS_FOR: Final = (
 class SegmentState:
     """What is measured of a segment, from the order on that it had when it was first seen."""
 
-    def __init__(self, segment: Segment, order: SegmentOrder, settings: OrderSettings) -> None:
-        assert segment.rowwise is not None, "only segments with ASCs have an order"
-        index = segment.rowwise.ascs
+    def __init__(self, executor: SegmentExecutor, order: SegmentOrder, settings: OrderSettings) -> None:
+        index = executor.ascs
+        assert index is not None, "only segments with ASCs have an order"
         self.ascs = (with_candidates(index) if settings.strategy == "hybrid" else index).ascs
         self.way = SegmentWay(order.way)
         self.tuples = 0

@@ -91,7 +91,7 @@ class SourceFeedback:
         for order in told.orders:
             if order.segment in executors:
                 known = self._states.get(order.segment)
-                state = known or SegmentState(executors[order.segment].segment, order, self._settings)
+                state = known or SegmentState(executors[order.segment], order, self._settings)
                 tally = told.tallies.get(order.segment)
                 if tally is not None:  # tasks may be killed, and then nothing is told
                     state.learn(
@@ -109,15 +109,15 @@ class SourceFeedback:
         name = name_of(executor)
         if name in found:
             return found[name].order
-        index = executor.segment.rowwise
-        assert index is not None, "only segments with ASCs have an order"
-        ascs = index.ascs.ascs
+        index, steering = executor.ascs, executor.recorded()
+        assert index is not None and steering is not None, "only segments with ASCs have an order"
+        ascs = index.ascs
         recorded = self._recorded.get(name)
         if recorded is not None and recorded.fits(ascs):
             return recorded
         before = max(found.values(), key=lambda one: one.tuples, default=None)
         if before is None or not before.ascs:
-            return SegmentOrder.made(name, ascs, index.sequence)
+            return SegmentOrder.made(name, ascs, steering.sequence)
         sequence = carry_over(before.order.sequence, before.ascs, ascs)
         return SegmentOrder.made(name, ascs, sequence, before.order.way)
 
@@ -133,6 +133,5 @@ class SourceFeedback:
 def executors_of(queries: QuerySet, stream: str) -> Iterable[SegmentExecutor]:
     """The segments of a stream that have an order."""
     for executor in queries.segments:
-        index = executor.segment.rowwise
-        if executor.segment.stream == stream and index is not None and index.ascs.ascs:
+        if executor.segment.stream == stream and executor.ascs is not None:
             yield executor

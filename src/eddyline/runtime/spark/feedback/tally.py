@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.choice import Way
+from eddyline.execute.steering.protocol import Way
 
 Regions = npt.NDArray[np.int32]
 _COUNTS: Final = ("tuples", "by_row", "visited", "dropped", "compared")

@@ -1,6 +1,6 @@
 """In a worker: the segments of a task evaluated as the batch's record says, and what there is to tell of them.
 
-    record of the batch --> DirectedExecutor a segment --> matches
+    record of the batch --> RecordedSteering of a segment --> matches
                                    |
                                    +--> times and visits of all tuples, regions of some --> the task's summary
 
@@ -16,14 +16,14 @@ from typing import Final
 import numpy as np
 
 from eddyline.config import OrderSettings
-from eddyline.execute.choice import Way
-from eddyline.execute.directed import DirectedExecutor, Direction
-from eddyline.execute.monitor import Monitor
 from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.steering.monitor import Monitor
+from eddyline.execute.steering.protocol import Way
+from eddyline.execute.steering.recorded import compare_ways
 from eddyline.functions.evaluate import Evaluation
 from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.feedback.tally import Regions, SegmentTally
-from eddyline.runtime.spark.versions.orders import Orders
+from eddyline.runtime.spark.versions.orders import Orders, SegmentOrder
 
 LEAST_ROWS: Final = 1_024  # of an Arrow batch that is looked at: a look takes half a millisecond
 LOOK: Final = 128  # tuples of a look
@@ -69,14 +69,13 @@ class TaskFeedback:
         self._watched: dict[str, _Watched] = {}
         told = sum([name_of(e) in known for e in executors])
         for place, base in enumerate(executors):
-            order, index = known.get(name_of(base)), base.segment.rowwise
-            if order is None or index is None or base.segment.stream != stream:
+            order, index = known.get(name_of(base)), base.ascs
+            if order is None or index is None or base.segment.stream != stream or not order.fits(index.ascs):
                 continue
-            if order.fits(index.ascs.ascs):
-                room = MOST_BYTES // told if directions.look else 0
-                watched = _Watched(self, base, room, seed)
-                executors[place] = DirectedExecutor(base, Direction(order.sequence, order.way), watched)
-                self._watched[order.segment] = watched
+            room = MOST_BYTES // told if directions.look else 0
+            watched = _Watched(self, base, order, room, seed)
+            executors[place] = base.steered(watched.steering)
+            self._watched[order.segment] = watched
         self.queries = queries.served_by(executors) if self._watched else queries
 
     def tallies(self) -> dict[str, SegmentTally]:
@@ -94,37 +93,40 @@ class TaskFeedback:
 class _Watched:
     """One segment of a task."""
 
-    def __init__(self, task: TaskFeedback, base: SegmentExecutor, most_bytes: int, seed: int) -> None:
-        self._task = task
-        rowwise = base.rowwise[0]
-        self._room = min(MOST, most_bytes // (4 * max(1, len(rowwise.index.ascs))))
-        self._monitor = Monitor(rowwise, OrderSettings(strategy="fixed", seed=seed))
-        self._executor: DirectedExecutor | None = None
+    def __init__(
+        self, task: TaskFeedback, base: SegmentExecutor, order: SegmentOrder, most_bytes: int, seed: int
+    ) -> None:
+        unkeyed, steering = base.unkeyed, base.recorded(order.sequence, order.way, self._passed)
+        assert unkeyed is not None and steering is not None, "an order fits only what can be steered"
+        self.steering = steering
+        self._task, self._name, self._columns = task, order.segment, base.segment.columns
+        self._unkeyed = unkeyed
+        self._room = min(MOST, most_bytes // (4 * max(1, len(unkeyed.rowwise.index.ascs))))
+        self._monitor = Monitor(unkeyed.rowwise, OrderSettings(strategy="fixed", seed=seed))
         self._problem = ""
         self._regions: list[Regions] = []
         self._taken = self._tuples = self._compared = 0
         self._seconds = self._watching = 0.0
         self._ways: dict[Way, float] = {}
 
-    def passed(self, executor: DirectedExecutor, evaluation: Evaluation, rows: int, seconds: float) -> None:
+    def _passed(self, evaluation: Evaluation, rows: int, seconds: float) -> None:
         """Take note of a batch, and look at it if there is time."""
-        self._executor = executor
         self._tuples += rows
         self._seconds += seconds
         if rows < LEAST_ROWS or self._problem:
             return
         started = thread_time()
         try:
-            self._look(executor, evaluation, rows)
+            self._look(evaluation, rows)
         except Exception as error:  # nobody is to miss matches for what is told beside them
             self._problem = f"what batches tell cannot be found out: {type(error).__name__}: {error}"
         self._watching += thread_time() - started
 
     def tally(self) -> SegmentTally:
         """All of it."""
-        if self._executor is None:
+        if not self._tuples:
             return SegmentTally()
-        counters = self._executor.counters()
+        counters = self.steering.counters
         none = np.empty((0, 0), np.int32)
         return SegmentTally(
             tuples=self._tuples,
@@ -141,21 +143,18 @@ class _Watched:
         )
 
     def _costs(self) -> tuple[float, ...]:
-        assert self._executor is not None, "only what was evaluated has costs"
-        found = self._executor.rowwise[0].times.costs.visit
+        found = self._unkeyed.rowwise.times.costs.visit
         return found if len(found) <= MOST_COSTS else ()
 
-    def _look(self, executor: DirectedExecutor, evaluation: Evaluation, rows: int) -> None:
-        if self._task.takes_part(name_of(executor)):
-            self._compare(executor, evaluation, min(rows, COMPARED_ROWS))
+    def _look(self, evaluation: Evaluation, rows: int) -> None:
+        if self._task.takes_part(self._name):
+            self._compared = min(rows, COMPARED_ROWS)
+            sequence = self.steering.sequence
+            self._ways = compare_ways(self._unkeyed, sequence, self._columns, evaluation, self._compared)
         count = min(LOOK, self._room - self._taken)
         if count > 0 and (not self._taken or self._watching <= SHARE * self._seconds):
             self._regions.append(self._monitor.sample(evaluation, rows, count).regions)
             self._taken += count
-
-    def _compare(self, executor: DirectedExecutor, evaluation: Evaluation, rows: int) -> None:
-        self._ways = executor.compared(evaluation, rows)
-        self._compared = rows
 
 
 def name_of(executor: SegmentExecutor) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from eddyline.execute.choice import CHANGED, FIRST_TRY, Way
+from eddyline.execute.steering.choice import CHANGED, FIRST_TRY
+from eddyline.execute.steering.protocol import Way
 from eddyline.runtime.spark.feedback.tally import SegmentTally
 
 BETTER: Final = (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
-from eddyline.execute.choice import Way
+from eddyline.execute.steering.protocol import Way
 from eddyline.model.asc import ASC, subject_text
 from eddyline.model.sequence import Arrow, Sequence
 

@@ -8,6 +8,8 @@ from typing import Final
 
 import numpy as np
 
+from eddyline.execute.pricing import unit_costs as unit
+from eddyline.execute.pricing.cost_items import Label, Sheet
 from eddyline.index.cutting import Cutting, cut, narrowest
 from eddyline.index.direct import FEW_USES, MOST_CONDITIONS
 from eddyline.index.edges import EDGE
@@ -17,8 +19,6 @@ from eddyline.index.sliced import FEW_RANGES, SlicedIndex
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression
 from eddyline.model.predicate import NEVER, Condition, Predicate, conjunction
-from eddyline.queryset import unit_costs as unit
-from eddyline.queryset.sheet import Label, Sheet
 
 RANGE_BYTES: Final = 16  # row and slot; the ends of the range are as wide as ids
 TABLE_BYTES: Final = 24
@@ -75,7 +75,7 @@ class SlicedItems:
 
     def item(self, kind: str, what: object, nanoseconds: float, size: int, *, counted: bool = True) -> int:
         """The place of an item in the sheet."""
-        label = Label(kind, self._segment, "sliced", what)
+        label = Label(kind, self._segment, "unkeyed", what)
         known = self._sheet.find(label)
         if known is not None:
             return known

@@ -11,13 +11,15 @@ shares depend on the queries alone and not on the order in which they came.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-Executor = Literal["sliced", "keyed", "rowwise"]
+from eddyline.model.predicate import Predicate
+
 Numbers = npt.NDArray[np.int64]
 _NONE: Final = np.empty(0, np.int64)
 
@@ -27,7 +29,7 @@ class Label(NamedTuple):
 
     kind: str
     segment: int
-    executor: Executor
+    executor: str
     what: Any
 
 
@@ -76,6 +78,35 @@ class Sheet:
         """All pairs of items and queries."""
         items, owners = (np.array(pending, np.int64) for pending in self._pending)
         return np.concatenate([*self._items, items]), np.concatenate([*self._owners, owners])
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """One segment's part of a sheet: the queries that its slots belong to, without those that were removed."""
+
+    sheet: Sheet
+    segment: int
+    owners: Mapping[int, int]
+    predicate_of: Callable[[int], Predicate]
+    direct: str  # as in `IndexSettings`
+
+    def share(self, label: Label, size: int, owners: Sequence[int]) -> None:
+        """Memory that all of some queries use."""
+        if owners and size:
+            item = self.sheet.item(label, 0, size)
+            several = np.array(owners, np.int64)
+            self.sheet.use_many(np.full(len(several), item, np.int64), several)
+
+
+class Priced(Protocol):
+    """What one executor of a segment costs, to which more queries may come."""
+
+    def marginal(self, owner: object, predicate: Predicate, trial: Sheet, kept: int) -> bool:
+        """Enter what one more query needs into a sheet over the segment's own; False if the executor does not take it.
+
+        `kept`: how many queries of the same predicate have come since.
+        """
+        ...
 
 
 class Shares(NamedTuple):

@@ -7,15 +7,20 @@ from typing import Final
 
 import numpy as np
 
+from eddyline.execute.pricing import unit_costs as unit
+from eddyline.execute.pricing.cost_items import Bill, Label, Sheet
+from eddyline.execute.pricing.cost_text import constant_text
 from eddyline.index.choose import is_key
 from eddyline.index.cutting import Cutting, codes
 from eddyline.index.keyed import KeyedIndex, KeyedTable, strides
 from eddyline.index.ordinals import has_ordinals
 from eddyline.index.terms import Term, pieces, terms_of
+from eddyline.model import types as t
+from eddyline.model.expression import Expression
 from eddyline.model.predicate import Predicate
 from eddyline.model.regions import Cut
-from eddyline.queryset import unit_costs as unit
-from eddyline.queryset.sheet import Label, Sheet
+from eddyline.normalize.explain import show
+from eddyline.sql.render import render
 
 NUMBER_BYTES: Final = 4
 WORD_BYTES: Final = 8
@@ -31,10 +36,16 @@ class KeyedItems:
         label = Label(kind, self._segment, "keyed", what)
         return self._sheet.item(label, unit.attoseconds(nanoseconds), size)
 
-    def enter(self, places: Mapping[int, int]) -> None:
-        """All items, and the queries that use them; `places` are those of live query numbers."""
-        live = np.full(int(max(places, default=0)) + 1, -1, np.int64)
-        live[list(places)] = list(places.values())
+    @classmethod
+    def of(cls, bill: Bill, index: KeyedIndex) -> KeyedItems:
+        """The items of a segment, entered with the queries that use them."""
+        items = cls(bill.sheet, bill.segment, index)
+        items._enter(bill.owners)
+        return items
+
+    def _enter(self, owners_of: Mapping[int, int]) -> None:
+        live = np.full(int(max(owners_of, default=0)) + 1, -1, np.int64)
+        live[list(owners_of)] = list(owners_of.values())
         subjects: dict[tuple[str, int], set[int]] = {}
         for number, table in enumerate(self._index.tables):
             inside = table.results < len(live)
@@ -94,37 +105,43 @@ class KeyedItems:
     def _entry_bytes(table: KeyedTable) -> int:
         return NUMBER_BYTES + WORD_BYTES * len(table.columns)
 
-    def marginal(self, owner: object, predicate: Predicate, sheet: Sheet) -> set[int] | None:
-        """Items of a query that these tables could take in, in a sheet over the index' own; None if they cannot."""
-        other = KeyedItems(sheet, self._segment, self._index)
-        items: set[int] = set()
+    def marginal(self, owner: object, predicate: Predicate, trial: Sheet, kept: int) -> bool:
+        """Whether the tables could take a query in; then what it needs is entered."""
+        terms = terms_of(predicate) or []
+        fitting = [
+            next((n for n, each in enumerate(self._index.tables) if self._fits(term, each)), None)
+            for term in terms
+        ]
+        if not terms or None in fitting:
+            return False
+        other = KeyedItems(trial, self._segment, self._index)
         entries: dict[int, int] = {}
-        for term in terms_of(predicate) or []:
-            fitting = [n for n, table in enumerate(self._index.tables) if self._fits(term, table)]
-            if not fitting:
-                return None
-            number, table = fitting[0], self._index.tables[fitting[0]]
-            points, count = self._points(term, table)
-            entries[number] = entries.get(number, 0) + len(points) * count
-            for subject in table.keys:
-                items.add(other._subject("key", subject))
-            for subject in table.checks:
-                items.add(other._subject("check", subject))
-            items.add(other._item("table", number, unit.TABLE, 0))
-            for point in points:
-                key = self._find(point, table)
-                if key is None:
-                    items.add(
-                        other._item(
-                            "key", (number, point), 0.0, self._key_bytes(table) + self._new(point, table)
-                        )
-                    )
-                else:
-                    items.add(other._key(number, table, key))
+        for term, number in zip(terms, fitting, strict=True):
+            assert number is not None, "every term has a table"
+            count = other._enter_term(term, number)
+            entries[number] = entries.get(number, 0) + count
         for number, count in entries.items():
             table = self._index.tables[number]
-            items.add(other._entries((owner, number), table, count, self._entry_bytes(table)))
-        return items or None
+            other._entries((owner, number), table, count, self._entry_bytes(table))
+        return True
+
+    def _enter_term(self, term: Term, number: int) -> int:
+        """What one alternative needs beside its entries in a table; gives the number of these."""
+        table = self._index.tables[number]
+        points, count = self._points(term, table)
+        for subject in table.keys:
+            self._subject("key", subject)
+        for subject in table.checks:
+            self._subject("check", subject)
+        self._item("table", number, unit.TABLE, 0)
+        for point in points:
+            key = self._find(point, table)
+            if key is None:
+                size = self._key_bytes(table) + self._new(point, table)
+                self._item("key", (number, point), 0.0, size)
+            else:
+                self._key(number, table, key)
+        return len(points) * count
 
     def _fits(self, term: Term, table: KeyedTable) -> bool:
         keys = {self._index.keys[key].subject for key in table.keys}
@@ -180,3 +197,44 @@ def _place(cutting: Cutting, point: Cut) -> int | None:
         return constants.index(point[0]) if point[0] in constants else None
     place = int(np.searchsorted(np.asarray(cutting.constants), coded[0]))
     return place if place < len(cutting.constants) and cutting.constants[place] == coded[0] else None
+
+
+def keyed_text(label: Label, index: KeyedIndex) -> str:
+    """What an item is."""
+    match label.kind:
+        case "key subject":
+            return f"{render(index.keys[label.what].subject)} looked up"
+        case "check subject":
+            return f"{render(index.checks[label.what].subject)} read"
+        case "entries":
+            return "its own entries under its keys"
+        case "table":
+            keys = [render(index.keys[key].subject) for key in index.tables[label.what].keys]
+            return f"the table by {' and '.join(keys)}"
+        case _:
+            assert label.kind == "key", f"an item of unknown kind {label.kind}"
+            return _key_text(index, *label.what)
+
+
+def _key_text(index: KeyedIndex, number: int, key: object) -> str:
+    """The values of a key: by place, or by themselves where nobody has them yet."""
+    table = index.tables[number]
+    cuttings = [index.keys[subject] for subject in table.keys]
+    if isinstance(key, tuple):
+        texts = [constant_text(c.subject, cut[0]) for c, cut in zip(cuttings, key, strict=True)]
+    else:
+        assert isinstance(key, int), "a key is a place or values"
+        sizes = [len(cutting.constants) for cutting in cuttings]
+        packed = key if len(sizes) == 1 else int(table.packed[key])
+        places = [packed // stride % (size + 1) for stride, size in zip(strides(sizes), sizes, strict=True)]
+        texts = [_coded(c.subject, c.constants[place]) for c, place in zip(cuttings, places, strict=True)]
+    parts = [f"{render(c.subject)} = {text}" for c, text in zip(cuttings, texts, strict=True)]
+    return f"the key {' and '.join(parts)}"
+
+
+def _coded(subject: Expression, code: object) -> str:
+    """A constant as a cutting holds it."""
+    value = code.item() if hasattr(code, "item") else code
+    if isinstance(subject.type, t.DecimalType) and isinstance(value, int):
+        return f"{value / 10**subject.type.scale:.{subject.type.scale}f}"
+    return show(value, subject.type)

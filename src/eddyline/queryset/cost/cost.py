@@ -14,10 +14,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.queryset.account import Account
-from eddyline.queryset.part_words import words
-from eddyline.queryset.sheet import Executor, Label, Numbers
-from eddyline.queryset.unit_costs import ATTO
+from eddyline.execute.pricing.cost_items import Label, Numbers
+from eddyline.execute.pricing.unit_costs import ATTO
+from eddyline.queryset.cost.set_costs import SetCosts
 
 Floats = npt.NDArray[np.float64]
 
@@ -69,22 +68,20 @@ class Cost:
 class Costs(Mapping[str, Cost]):
     """The costs of all queries of a set, by id; parts are put into words only for those that are asked for."""
 
-    def __init__(
-        self, account: Account, measured: Mapping[tuple[int, Executor], float] | None = None
-    ) -> None:
-        self._account = account
-        self._places = {id: place for place, id in enumerate(account.ids)}
-        shares = account.shares
+    def __init__(self, costs: SetCosts, measured: Mapping[tuple[int, str], float] | None = None) -> None:
+        self._costs = costs
+        self._places = {id: place for place, id in enumerate(costs.ids)}
+        shares = costs.shares
         self._attoseconds = shares.sums(shares.attoseconds)
         self._bytes = shares.sums(shares.bytes)
-        self._measured = None if measured is None else _spread(account, measured)
+        self._measured = None if measured is None else _spread(costs, measured)
 
     def __getitem__(self, id: str) -> Cost:
         place = self._places[id]
-        shares, sheet = self._account.shares, self._account.sheet
+        shares, sheet = self._costs.shares, self._costs.sheet
         own = shares.of(place)
         parts = [
-            _part(self._account, sheet.labels[item], time, size, int(shares.users[item]))
+            _part(self._costs, sheet.labels[item], time, size, int(shares.users[item]))
             for item, time, size in zip(
                 shares.items[own].tolist(),
                 shares.attoseconds[own].tolist(),
@@ -104,10 +101,10 @@ class Costs(Mapping[str, Cost]):
     @property
     def total(self) -> Cost:
         """What the whole set costs; no parts."""
-        used = self._account.shares.users > 0
+        used = self._costs.shares.users > 0
         totals = [
             np.array(values, np.int64)[used]
-            for values in (self._account.sheet.attoseconds, self._account.sheet.bytes)
+            for values in (self._costs.sheet.attoseconds, self._costs.sheet.bytes)
         ]
         measured = None if self._measured is None else float(self._measured.sum())
         return Cost(int(totals[0].sum()), int(totals[1].sum()), (), measured)
@@ -116,15 +113,15 @@ class Costs(Mapping[str, Cost]):
         """Ids of the dearest queries, by measured time where it is known."""
         time = self._attoseconds if self._measured is None else self._measured
         order = np.argsort(-(time if by == "time" else self._bytes), kind="stable")
-        ids = self._account.ids
+        ids = self._costs.ids
         return [ids[place] for place in order[:top].tolist()]
 
 
-def _spread(account: Account, measured: Mapping[tuple[int, Executor], float]) -> Floats:
+def _spread(costs: SetCosts, measured: Mapping[tuple[int, str], float]) -> Floats:
     """The time of every executor divided as its modelled time is; evenly where that is nothing."""
-    shares, labels = account.shares, account.sheet.labels
-    modelled: dict[tuple[int, Executor], int] = {}
-    for label, time, users in zip(labels, account.sheet.attoseconds, shares.users.tolist(), strict=True):
+    shares, labels = costs.shares, costs.sheet.labels
+    modelled: dict[tuple[int, str], int] = {}
+    for label, time, users in zip(labels, costs.sheet.attoseconds, shares.users.tolist(), strict=True):
         if users:
             served = (label.segment, label.executor)
             modelled[served] = modelled.get(served, 0) + time
@@ -143,14 +140,14 @@ def _float_sums(starts: Numbers, values: Floats) -> Floats:
     return np.asarray(running[starts[1:]] - running[starts[:-1]], np.float64)
 
 
-def cost_of_items(account: Account, labels: list[Label], times: list[int], sizes: list[int]) -> Cost:
+def cost_of_items(costs: SetCosts, labels: list[Label], times: list[int], sizes: list[int]) -> Cost:
     """The cost of items that one query alone bears."""
-    parts = [_part(account, *each, 1) for each in zip(labels, times, sizes, strict=True)]
+    parts = [_part(costs, *each, 1) for each in zip(labels, times, sizes, strict=True)]
     return Cost(sum(times), sum(sizes), _sorted(parts))
 
 
-def _part(account: Account, label: Label, time: int, size: int, users: int) -> Part:
-    return Part(words(label, account.segments), label.kind, time, size, users)
+def _part(costs: SetCosts, label: Label, time: int, size: int, users: int) -> Part:
+    return Part(costs.text(label), label.kind, time, size, users)
 
 
 def _sorted(parts: list[Part]) -> tuple[Part, ...]:

@@ -12,9 +12,10 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
-Way = Literal["sliced", "filtered", "row by row"]
+from eddyline.execute.steering.protocol import Job, Way
+
 WARM: Final = 0.25  # seconds of matching before anything is tried: the first time, kernels have to be loaded
 SHARE: Final = 0.005  # of the time may be lost by trying,
 CREDIT: Final = 0.02  # and so many seconds by trying what was never tried, so that all ways are known soon
@@ -93,15 +94,15 @@ class Choice:
 
     def __init__(self, ways: Sequence[Way] = ("sliced", "row by row"), before: Choice | None = None) -> None:
         self.ways = tuple(ways)
-        self._sizes: dict[tuple[str, int], Size] = {}
+        self._sizes: dict[tuple[Job, int], Size] = {}
         self._seconds, self._allowed, self._credit = 0.0, 0.0, CREDIT
         self._loaded: set[Way] = set()  # ways whose kernels are loaded
         self._lock = threading.Lock()
         if before is not None:
             self._seconds, self._credit = before._seconds, before._credit
             self._loaded |= before._loaded
-            for (task, bits), size in before._known_sizes():
-                self._sizes[task, bits] = self._begun(size.in_use)
+            for (job, bits), size in before._known_sizes():
+                self._sizes[job, bits] = self._begun(size.in_use)
 
     @property
     def seconds(self) -> float:
@@ -113,22 +114,19 @@ class Choice:
         """Whether there was enough matching for it to matter."""
         return self._seconds >= WARM
 
-    def pick(self, task: str, rows: int) -> tuple[Way, bool]:
-        """Which way a batch goes, and whether its time is to be noted.
-
-        A task is what is made of the matches, which is part of the time.
-        """
-        size = self._sizes.get((task, rows.bit_length()))
+    def pick(self, job: Job, rows: int) -> tuple[Way, bool]:
+        """Which way a batch goes, and whether its time is to be noted."""
+        size = self._sizes.get((job, rows.bit_length()))
         if size is not None and size.quiet > 0:
             size.quiet -= 1
             return size.in_use, False
         with self._lock:
-            return self._pick(self._size(task, rows), rows), True
+            return self._pick(self._size(job, rows), rows), True
 
-    def note(self, task: str, rows: int, way: Way, seconds: float) -> int:
+    def note(self, job: Job, rows: int, way: Way, seconds: float) -> int:
         """Take note of what a batch took; gives for how many batches it stands."""
         with self._lock:
-            size = self._size(task, rows)
+            size = self._size(job, rows)
             stood = size.stands
             if way == size.in_use:
                 self._note_usual(size, rows, seconds)
@@ -148,14 +146,14 @@ class Choice:
             known = {way: 1e9 * times.each for way, times in size.times.items() if times.each is not None}
             yield Chosen((1 << bits) - 1, size.in_use, size.batches, known)
 
-    def _size(self, task: str, rows: int) -> Size:
-        key = task, rows.bit_length()
+    def _size(self, job: Job, rows: int) -> Size:
+        key = job, rows.bit_length()
         found = self._sizes.get(key)
         if found is None:
             found = self._sizes[key] = self._begun(self.ways[0])
         return found
 
-    def _known_sizes(self) -> list[tuple[tuple[str, int], Size]]:
+    def _known_sizes(self) -> list[tuple[tuple[Job, int], Size]]:
         with self._lock:
             return sorted(self._sizes.items())
 

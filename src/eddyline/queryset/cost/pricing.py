@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from eddyline.compile import Compiler
 from eddyline.execute.batch import Columns
+from eddyline.execute.executor import Executor
 from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.steering.protocol import Steering
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.book import Book
 from eddyline.model.query import NormalQuery, Query
-from eddyline.queryset.account import open_account
-from eddyline.queryset.addition import Addition
-from eddyline.queryset.cost import Cost, Costs, cost_of_items
+from eddyline.queryset.cost.addition import Addition
+from eddyline.queryset.cost.cost import Cost, Costs, cost_of_items
+from eddyline.queryset.cost.set_costs import price_set
 from eddyline.queryset.garbage import uncollected
-from eddyline.queryset.sheet import Executor
 
-Measured = dict[tuple[int, Executor], float]
+Measured = dict[tuple[int, str], float]
 REPEATS: Final = 3
 Run = tuple[Sequence[tuple[int, SegmentExecutor]], Columns, int]
 
@@ -51,20 +52,20 @@ class Pricing:
             return compiler.compile(Query(book.id(number), book.text(number)))
 
         with uncollected():
-            self._account = open_account(segments, names, lambda number: compiled(number).predicate)
+            self._costs = price_set(segments, names, lambda number: compiled(number).predicate, direct)
         self._compiler = compiler
-        self._addition = Addition(self._account, direct)
+        self._addition = Addition(self._costs, direct)
 
     def costs(self, runs: Iterable[Run] = ()) -> Costs:
         """The share of every query; with runs, what they took is divided in the same way."""
         measured = _measure(runs, self._compiler.time_zone)
-        return Costs(self._account, measured)
+        return Costs(self._costs, measured)
 
     def marginal(self, query: Query, *, keep: bool = False) -> Cost:
         """What the set costs more with a query; one that is kept counts as added for those asked about later."""
         normal = self._compiler.compile(query)
         items = self._addition.price(normal.stream, normal.predicate, keep=keep)
-        return cost_of_items(self._account, items.labels, items.attoseconds, items.bytes)
+        return cost_of_items(self._costs, items.labels, items.attoseconds, items.bytes)
 
 
 def _measure(runs: Iterable[Run], time_zone: str) -> Measured | None:
@@ -85,30 +86,15 @@ def _measure(runs: Iterable[Run], time_zone: str) -> Measured | None:
 def _time(
     executors: Sequence[tuple[int, SegmentExecutor]], evaluation: Evaluation, rows: int, seconds: Measured
 ) -> None:
-    """Add what each executor takes for a batch."""
-    for number, executor in executors:
-        for name, run in _parts(executor, rows):
-            spent = min(_once(run, evaluation, rows) for _ in range(REPEATS))
+    """Add what each executor takes for a batch, steered so that nothing is learnt from it."""
+    for number, segment in executors:
+        steering = segment.recorded()
+        for name, executor in segment.executors.items():
+            spent = min(_once(executor, evaluation, rows, steering) for _ in range(REPEATS))
             seconds[number, name] = seconds.get((number, name), 0.0) + spent
 
 
-def _once(run: Callable[[Evaluation, int], object], evaluation: Evaluation, rows: int) -> float:
+def _once(executor: Executor, evaluation: Evaluation, rows: int, steering: Steering | None) -> float:
     start = time.perf_counter()
-    run(evaluation, rows)
+    executor.match(evaluation, rows, steering, 1)
     return time.perf_counter() - start
-
-
-def _parts(
-    executor: SegmentExecutor, rows: int
-) -> Iterator[tuple[Executor, Callable[[Evaluation, int], object]]]:
-    """The executors that a batch of so many rows goes through; those that stand in for the sliced one count as it."""
-    segment, sliced = executor.segment, None
-    if segment.rowwise is not None and segment.rowwise.serves(rows):
-        rowwise, sliced = executor.rowwise
-        if len(rowwise.index.numbers):
-            yield ("rowwise" if segment.rowwise.most_rows is None else "sliced"), rowwise.match
-    sliced = sliced or executor.sliced
-    if sliced.index.program.results:
-        yield "sliced", sliced.match
-    if segment.keyed.tables:
-        yield "keyed", executor.keyed.match

@@ -1,0 +1,1 @@
+"""What each query of a set costs, and what one more would."""
