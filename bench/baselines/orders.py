@@ -9,8 +9,8 @@ import numpy as np
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
 from eddyline.order import exact
-from eddyline.order.growing import Growing, Step
-from eddyline.order.met import Costs, Ending, Met
+from eddyline.order.sample_table import Costs, Ending, SampleTable
+from eddyline.order.strategies.growing import Growing, Step
 
 
 def best_order(
@@ -21,12 +21,12 @@ def best_order(
     ties: Ending | None = None,
 ) -> Sequence:
     """The order of least cost: ASCs visited, or each visit at the cost of its subject."""
-    return exact.best_order(Met(sample), _costs(sample, costs), ending=ending, ties=ties)
+    return exact.best_order(SampleTable(sample), _costs(sample, costs), ending=ending, ties=ties)
 
 
 def worst_order(sample: Sample, *, costs: List[float] | None = None, ending: Ending = "dropped") -> Sequence:
     """The order of greatest cost."""
-    return exact.best_order(Met(sample), -_costs(sample, costs), ending=ending)
+    return exact.best_order(SampleTable(sample), -_costs(sample, costs), ending=ending)
 
 
 def _costs(sample: Sample, costs: List[float] | None) -> Costs:

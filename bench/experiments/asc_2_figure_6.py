@@ -7,7 +7,7 @@ Q1 (50 queries, 204 predicates, 10 p-attributes, deviation 0.08) on D1 uniform a
 173, 15, 0.2) on D3, 1,000,000 tuples of the US Census, here a stand-in (`census.py`). Lambda = 10,000, mu = 0. Ten query
 sets, in short runs five. Beside the paper also the pulse, which is ASC-1's D3, with Q1: it is longer than the others in short
 runs, since lambda is not shortened. The first 10,000 tuples are a warm-up; the best fixed order knows all the others before
-they come. `macro` and `hybrid` are ours (see `order/macro.py`, `order/hybrid.py`), the paper's are shown beside them.
+they come. `macro` and `hybrid` are ours (see `order/strategies/macro.py`, `order/strategies/hybrid.py`), the paper's are shown beside them.
 """
 
 from __future__ import annotations

@@ -32,8 +32,9 @@ from eddyline.model.asc import ASC
 from eddyline.model.expression import Column, Expression
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
-from eddyline.order.protocol import find_sequence, make_strategy
 from eddyline.order.statistics import count_visits
+from eddyline.order.strategies.factory import make_strategy
+from eddyline.order.strategies.strategy import find_sequence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,9 +20,10 @@ from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
 from eddyline.order.drift import Watch, measure
-from eddyline.order.protocol import Strategy, find_sequence, make_strategy
 from eddyline.order.statistics import count_visits
-from eddyline.order.ticket import Ticket, Tickets, route
+from eddyline.order.strategies.factory import make_strategy
+from eddyline.order.strategies.strategy import Strategy, find_sequence
+from eddyline.order.strategies.ticket import Ticket, Tickets, route
 
 Make = Callable[[tuple[ASC, ...], Sequence], Strategy]
 

@@ -15,7 +15,7 @@ from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence as Subjects
 from eddyline.order.exact import survivors
 from eddyline.order.improve_order import improve_order
-from eddyline.order.met import Met
+from eddyline.order.sample_table import SampleTable
 from eddyline.order.statistics import count_visits
 
 PIECE = 10_000
@@ -43,9 +43,9 @@ def costs(queries: QuerySet, data: Data, names: Iterable[str]) -> dict[str, floa
 
 def extremes(queries: QuerySet, data: Data, all_tuples: Sample) -> dict[str, Subjects]:
     """The worst fixed order of a few tuples of a data set, and the best one of all: exact on the few, then made cheaper."""
-    met = Met(learning_sample(queries, data))
+    met = SampleTable(learning_sample(queries, data))
     left, each = survivors(met), np.ones(met.sample.subjects)
-    best = improve_order(Met(all_tuples), [met.cheapest(left, each)], kicks=3)
+    best = improve_order(SampleTable(all_tuples), [met.cheapest(left, each)], kicks=3)
     return {"SEQ worst": Subjects(met.cheapest(left, -each)), "SEQ best": Subjects(best)}
 
 
@@ -58,7 +58,7 @@ def ticket_cost(queries: QuerySet, data: Data, tuples: int) -> float:
 def random_extremes(queries: QuerySet, data: Data, count: int, seed: int = 31) -> tuple[float, float]:
     """The best and the worst of random orders: costs, as ASC-1 finds them with 2,000."""
     sample = learning_sample(queries, data)
-    left = survivors(Met(sample))
+    left = survivors(SampleTable(sample))
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(sample.subjects).tolist() for _ in range(count)]
     orders.sort(key=lambda order: _visits(left, order))

@@ -12,10 +12,11 @@ from bench.experiments.samples import sample_of
 from bench.experiments.scale import Scale
 from eddyline.config import OrderSettings, StrategyName
 from eddyline.model.sequence import Sequence
-from eddyline.order.hybrid import Hybrid
-from eddyline.order.macro import Macro
-from eddyline.order.protocol import find_sequence, make_strategy
 from eddyline.order.statistics import count_visits
+from eddyline.order.strategies.factory import make_strategy
+from eddyline.order.strategies.hybrid import Hybrid
+from eddyline.order.strategies.macro import Macro
+from eddyline.order.strategies.strategy import find_sequence
 
 NAMES: Final = ("SEQ worst", "ticket", "macro", "hybrid", "SEQ best")
 PLAIN: Final = {"macro": "macro, the paper's", "hybrid": "hybrid, the paper's arrows"}

@@ -15,7 +15,7 @@ from eddyline.index.asc import is_conjunction
 from eddyline.index.sliced import build_sliced
 from eddyline.model.matches import Matches
 from eddyline.model.query import Query
-from eddyline.order.protocol import STRATEGIES
+from eddyline.order.strategies.factory import STRATEGIES
 from eddyline.queryset import QuerySet
 from eddyline.sql import bind
 from eddyline.testing.queries import statement

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.index.asc import AscIndex
-from eddyline.order.adaptive import VisitCosts
+from eddyline.order.strategies.adaptive import VisitCosts
 
 MEASURED_ROWS: Final = 2_048  # in smaller batches what a call takes anyway would count as time of the rows
 NEWEST: Final = 0.25  # weight of a new time beside those before

@@ -11,13 +11,13 @@ from typing import Final
 
 from eddyline.errors import SettingsError
 from eddyline.model.sequence import Sequence
-from eddyline.order.met import Costs, Ending, Met
+from eddyline.order.sample_table import Costs, Ending, SampleTable
 
 MOST_SUBJECTS: Final = 16
 TIE: Final = 1e-6  # what a visit counts that only decides between orders of the same cost
 
 
-def best_order(met: Met, costs: Costs, *, ending: Ending, ties: Ending | None = None) -> Sequence:
+def best_order(met: SampleTable, costs: Costs, *, ending: Ending, ties: Ending | None = None) -> Sequence:
     """The order of least cost, each visit at the cost of its subject.
 
     ties: of orders that cost the same the one that would be the cheapest if ways ended there.
@@ -28,7 +28,7 @@ def best_order(met: Met, costs: Costs, *, ending: Ending, ties: Ending | None = 
     return Sequence(met.cheapest(left, costs))
 
 
-def survivors(met: Met, ending: Ending = "dropped") -> Costs:
+def survivors(met: SampleTable, ending: Ending = "dropped") -> Costs:
     """How many tuples are left after each set of subjects; subject i is bit i of a set's number."""
     count = met.sample.subjects
     if count > MOST_SUBJECTS:

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.model.sequence import Arrow, Sequence
-from eddyline.order.met import Costs, Met, Rows
+from eddyline.order.sample_table import Costs, Rows, SampleTable
 
 ROUNDS: Final = 3
 WORTH: Final = 0.001  # part of the cost that a round must save for another one
 
 
 def improve_arrows(
-    met: Met, sequence: Sequence, *, costs: Costs | None = None, fewer: bool = False
+    met: SampleTable, sequence: Sequence, *, costs: Costs | None = None, fewer: bool = False
 ) -> Sequence:
     """The sequence with other arrows, or without: the tuples of the sample cost no more than by either.
 
@@ -43,7 +43,7 @@ def improve_arrows(
 class _Trial:
     """The arrows so far, as one target for each region of all subjects, and what each tuple costs with them."""
 
-    def __init__(self, met: Met, sequence: Sequence, costs: Costs | None) -> None:
+    def __init__(self, met: SampleTable, sequence: Sequence, costs: Costs | None) -> None:
         self.met, self.costs = met, costs
         self.order = np.array(sequence.subjects, np.int64)
         found = met.arrows(sequence)

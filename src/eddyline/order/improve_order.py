@@ -15,13 +15,13 @@ from collections.abc import Sequence as List
 
 import numpy as np
 
-from eddyline.order.met import Costs, Ending, Met
+from eddyline.order.sample_table import Costs, Ending, SampleTable
 
 Order = tuple[int, ...]
 
 
 def improve_order(
-    met: Met,
+    met: SampleTable,
     starts: List[Order],
     *,
     costs: Costs | None = None,

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from eddyline.model.sample import query_usage
 from eddyline.model.sequence import Arrow
-from eddyline.order.met import Rows
+from eddyline.order.sample_table import Rows
 from eddyline.order.walk import Walk
 
 Gains = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from eddyline.model.asc import Words
 from eddyline.model.sample import Sample, query_usage
 from eddyline.model.sequence import Counters, Sequence
-from eddyline.order.met import Ending, Met, Rows, Ways
+from eddyline.order.sample_table import Ending, Rows, SampleTable, Ways
 
 
 def selectivity(sample: Sample, subjects: List[int]) -> float:
@@ -62,7 +62,7 @@ def count_visits(
     Without subjects nothing is visited and nothing is dropped.
     """
     assert len(sequence) == sample.subjects or not sequence.arrows, "arrows are for whole sequences"
-    ways = Met(sample).ways(sequence, ending=ending, immediate=immediate)
+    ways = SampleTable(sample).ways(sequence, ending=ending, immediate=immediate)
     return counters_of(ways, len(sequence))
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from eddyline.model.asc import Words
 from eddyline.model.sample import Sample, query_usage
 from eddyline.model.sequence import Sequence
-from eddyline.order.met import Ending, Rows, undecided
+from eddyline.order.sample_table import Ending, Rows, undecided
 from eddyline.order.statistics import dropped
 
 

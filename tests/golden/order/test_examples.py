@@ -13,10 +13,11 @@ from eddyline.model.asc import bits
 from eddyline.model.sample import Sample, query_usage
 from eddyline.model.sequence import Arrow, Sequence
 from eddyline.order.cover_set import explain_cover_set, minimal_cover_set, minimal_cover_sets
-from eddyline.order.hybrid import Hybrid
-from eddyline.order.macro import Macro
-from eddyline.order.protocol import find_sequence, make_strategy
 from eddyline.order.statistics import conditional_selectivity, count_visits, dropping_ratio, selectivity
+from eddyline.order.strategies.factory import make_strategy
+from eddyline.order.strategies.hybrid import Hybrid
+from eddyline.order.strategies.macro import Macro
+from eddyline.order.strategies.strategy import find_sequence
 from eddyline.order.walk import Walk
 from tests.golden.asc.test_examples import A_QUERIES, A_TUPLES, B_KINDS, B_QUERIES, B_TUPLES
 from tests.unit.order.samples import Row, sample_from

@@ -14,7 +14,7 @@ from eddyline.config import OrderSettings
 from eddyline.model.asc import subject_text
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
-from eddyline.order.ticket import Tickets
+from eddyline.order.strategies.ticket import Tickets
 
 PERIOD = 50
 

@@ -17,7 +17,7 @@ from eddyline.execute.steering.live import LiveSteering, OrderReport
 from eddyline.execute.steering.monitor import LEAST, Monitor
 from eddyline.functions.evaluate import Evaluation
 from eddyline.order.drift import measure
-from eddyline.order.protocol import STRATEGIES
+from eddyline.order.strategies.factory import STRATEGIES
 
 NAMES = ("a", "b", "c", "d")
 STREAM = Stream("s", pa.schema([(name, pa.int64()) for name in NAMES]))
@@ -221,7 +221,7 @@ def test_a_strategy_that_gives_up_leaves_the_order(monkeypatch: pytest.MonkeyPat
     def refuse(*_: object) -> None:
         raise EddylineError("there are too many subjects")
 
-    monkeypatch.setattr("eddyline.order.macro.Macro.observe", refuse)
+    monkeypatch.setattr("eddyline.order.strategies.macro.Macro.observe", refuse)
     queries, plain = built(strategy="macro"), built(strategy="fixed")
     for seed in range(4):
         assert queries.match(batch("a", seed)).pairs() == plain.match(batch("a", seed)).pairs()

@@ -20,10 +20,10 @@ from eddyline.config import OrderSettings, StrategyName
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
 from eddyline.order.improve_order import improve_order
-from eddyline.order.met import Met
-from eddyline.order.protocol import make_strategy
+from eddyline.order.sample_table import SampleTable
 from eddyline.order.statistics import count_visits
-from eddyline.order.ticket import Ticket, route
+from eddyline.order.strategies.factory import make_strategy
+from eddyline.order.strategies.ticket import Ticket, route
 
 PERIOD = 250
 WARM_UP = 15 * PERIOD  # hybrid takes one period less than there are subjects
@@ -33,7 +33,7 @@ OURS: tuple[StrategyName, ...] = ("macro", "hybrid")
 def best(sample: Sample) -> float:
     """Exact on a few tuples, then made cheaper on all of them."""
     few = best_order(sample.part(0, 1_000))
-    order = improve_order(Met(sample), [few.subjects], kicks=3)
+    order = improve_order(SampleTable(sample), [few.subjects], kicks=3)
     return count_visits(sample, Sequence(order)).visited_each
 
 

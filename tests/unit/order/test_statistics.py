@@ -11,7 +11,7 @@ from eddyline.execute.rowwise import Rowwise
 from eddyline.model.asc import bits
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Arrow, Sequence
-from eddyline.order.met import Ending, Met
+from eddyline.order.sample_table import Ending, SampleTable
 from eddyline.order.statistics import (
     conditional_selectivity,
     count_visits,
@@ -96,7 +96,7 @@ def test_visits_with_arrows(seed: int) -> None:
     expected = ways(sample, sequence)
     counters = count_visits(sample, sequence)
     costs = np.arange(1.0, sample.subjects + 1)
-    found = Met(sample).ways(sequence, costs)
+    found = SampleTable(sample).ways(sequence, costs)
     assert found.made.tolist() == [len(way) for way in expected]
     assert found.spent.tolist() == [sum(subject + 1 for subject in way) for way in expected]
     assert counters.visited == sum(map(len, expected))
@@ -112,7 +112,7 @@ def test_in_step_and_one_by_one(seed: int, ending: Ending) -> None:
     sample = draw_sample(seed, queries=8 if seed % 2 else 70)
     sequence = draw_sequence(random.Random(seed), sample)
     walk = Walk(sample, sequence, ending=ending).to_end()
-    ways = Met(sample).ways(sequence, ending=ending)
+    ways = SampleTable(sample).ways(sequence, ending=ending)
     assert (ways.made.tolist(), ways.dropped) == (walk.made.tolist(), walk.dropped)
     assert counters_of(ways, len(sequence)).survivors[-1] == walk.left
 

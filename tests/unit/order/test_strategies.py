@@ -14,13 +14,14 @@ from eddyline.errors import SettingsError
 from eddyline.model.asc import covered
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Arrow, Sequence
-from eddyline.order.adaptive import WORTH, VisitCosts, expected_time
 from eddyline.order.exact import survivors
-from eddyline.order.hybrid import Hybrid
 from eddyline.order.improve_arrows import improve_arrows
-from eddyline.order.met import Ending, Met
-from eddyline.order.protocol import STRATEGIES, find_sequence, make_strategy
+from eddyline.order.sample_table import Ending, SampleTable
 from eddyline.order.statistics import count_visits, dropping_ratio, selectivity
+from eddyline.order.strategies.adaptive import WORTH, VisitCosts, expected_time
+from eddyline.order.strategies.factory import STRATEGIES, make_strategy
+from eddyline.order.strategies.hybrid import Hybrid
+from eddyline.order.strategies.strategy import find_sequence
 from tests.unit.order.samples import draw_sample, sample_from
 
 SEEDS = range(10)
@@ -135,7 +136,7 @@ def test_cover_set_first(name: str, seed: int) -> None:
 def test_arrows_only_get_better(seed: int) -> None:
     sample = draw_sample(seed, subjects=6, queries=12, tuples=200)
     plain = find_sequence(Hybrid(sample.ascs, Sequence(tuple(range(6))), refine=False), sample)
-    better = improve_arrows(Met(sample), plain)
+    better = improve_arrows(SampleTable(sample), plain)
     assert visited(sample, better) <= visited(sample, plain)
     assert better.subjects == plain.subjects
 
@@ -170,8 +171,8 @@ def test_adaptive_does_not_look_for_what_cannot_be(
     """All tuples end after one visit, or visit all in any order: a search would be a waste of time."""
     sample = sample_from(["A1 = 1 AND A2 = 1"], rows)
     strategy = make_strategy("adaptive", sample.ascs)
-    monkeypatch.setattr(Met, "survivors", None)
-    monkeypatch.setattr(Met, "descend", None)
+    monkeypatch.setattr(SampleTable, "survivors", None)
+    monkeypatch.setattr(SampleTable, "descend", None)
     assert find_sequence(strategy, sample) == Sequence((0, 1)) and strategy.ready
 
 
@@ -219,7 +220,7 @@ def test_adaptive_minimises_time_of_many(seed: int, ending: Ending) -> None:
 def test_moved_subjects(seed: int, ending: Ending) -> None:
     """No subject of what is found has a cheaper place, and the cost is that of the way."""
     sample = draw_sample(seed, subjects=6, queries=5, tuples=100)
-    met, costs = Met(sample), np.random.default_rng(seed).uniform(0.5, 3.0, 6)
+    met, costs = SampleTable(sample), np.random.default_rng(seed).uniform(0.5, 3.0, 6)
 
     def cost(order: tuple[int, ...]) -> float:
         ways = met.ways(Sequence(order), costs, ending=ending)
@@ -248,7 +249,7 @@ def test_exact_has_a_limit() -> None:
 
 def test_survivors_of_sets() -> None:
     sample = draw_sample(6, subjects=4, queries=70, tuples=50)
-    left = survivors(Met(sample))
+    left = survivors(SampleTable(sample))
     for subjects in range(16):
         members = [i for i in range(4) if subjects >> i & 1]
         assert left[subjects] == int(sample.after(members).any(axis=1).sum())

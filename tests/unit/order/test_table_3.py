@@ -10,10 +10,11 @@ from bench.experiments.cacq_routing_cost import BOUNDS, expected, optimum
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
-from eddyline.order.met import Ending
-from eddyline.order.protocol import find_sequence, make_strategy
+from eddyline.order.sample_table import Ending
 from eddyline.order.statistics import count_visits
-from eddyline.order.ticket import Tickets, route
+from eddyline.order.strategies.factory import make_strategy
+from eddyline.order.strategies.strategy import find_sequence
+from eddyline.order.strategies.ticket import Tickets, route
 from tests.unit.order.samples import index_of, sample_of
 
 QUERIES = [

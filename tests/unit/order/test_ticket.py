@@ -10,7 +10,7 @@ from bench.baselines.orders import best_order
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.sample import Sample
 from eddyline.order.statistics import count_visits
-from eddyline.order.ticket import Tickets, route
+from eddyline.order.strategies.ticket import Tickets, route
 from tests.unit.order.samples import draw_sample, index_of, sample_from, sample_of
 
 TABLE_3 = [

@@ -8,7 +8,7 @@ from typing import Final, Literal, Protocol, get_args
 
 from eddyline.errors import SettingsError
 from eddyline.execute.eddy.operator import Operator
-from eddyline.order.ticket import Tickets
+from eddyline.order.strategies.ticket import Tickets
 
 PolicyName = Literal["fixed", "random", "ticket"]
 POLICIES: Final[tuple[PolicyName, ...]] = get_args(PolicyName)

@@ -24,7 +24,7 @@ from eddyline.kernels.rowwise import ones
 from eddyline.model.asc import ASC, covered
 from eddyline.model.sequence import Counters, Sequence
 from eddyline.order.carry_over import carry_over
-from eddyline.order.met import compile_kernels
+from eddyline.order.sample_table import compile_kernels
 
 log = logging.getLogger("eddyline.match")
 TOGETHER: Final = 32  # batches that are looked at together

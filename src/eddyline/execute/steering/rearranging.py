@@ -20,9 +20,10 @@ from eddyline.errors import EddylineError
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample, words_of
 from eddyline.model.sequence import Counters, Sequence
-from eddyline.order.adaptive import VisitCosts
 from eddyline.order.drift import Watch
-from eddyline.order.protocol import Strategy, make_strategy
+from eddyline.order.strategies.adaptive import VisitCosts
+from eddyline.order.strategies.factory import make_strategy
+from eddyline.order.strategies.strategy import Strategy
 
 FIRST_PERIOD: Final = 128  # tuples of the first look of `adaptive`: 10 ms with 20 subjects and 1,000 queries
 LAST_PERIOD: Final = 256

@@ -14,8 +14,8 @@ from eddyline.index.asc import with_candidates
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Counters, Sequence
-from eddyline.order.adaptive import VisitCosts
 from eddyline.order.statistics import count_visits
+from eddyline.order.strategies.adaptive import VisitCosts
 from eddyline.runtime.spark.feedback.tally import SegmentTally
 from eddyline.runtime.spark.feedback.way import SegmentWay
 from eddyline.runtime.spark.versions.orders import SegmentOrder

@@ -18,7 +18,7 @@ from eddyline.config import OrderSettings
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.model.asc import ASC
 from eddyline.order.carry_over import carry_over
-from eddyline.order.met import compile_kernels
+from eddyline.order.sample_table import compile_kernels
 from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.feedback.segment import SegmentState
 from eddyline.runtime.spark.feedback.tally import SegmentTally

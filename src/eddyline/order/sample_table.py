@@ -36,7 +36,7 @@ class Ways:
     dropped: int
 
 
-class Met:
+class SampleTable:
     """The tuples of one sample. Made once, then asked: what is gathered here takes longer than a walk along an order.
 
     starts: the first region of each subject, where those of all of them are counted together.
@@ -205,7 +205,7 @@ def compile_kernels() -> None:
     asc = ASC(
         0, Column("a", t.INT), np.empty(0), 1, 1, ones, np.ones((1, 2, BLOCK_WORDS), np.uint64), ones[None]
     )
-    met = Met(Sample((asc,), np.zeros((1, 1), np.int32)))
+    met = SampleTable(Sample((asc,), np.zeros((1, 1), np.int32)))
     met.ways(Sequence((0,)))
     met.grown((), (0,), met.every)
     met.greedy(np.ones(1))

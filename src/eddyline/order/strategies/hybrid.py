@@ -22,9 +22,9 @@ from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
 from eddyline.order.improve_arrows import improve_arrows
-from eddyline.order.macro import Macro
-from eddyline.order.met import Met
 from eddyline.order.micro_arrows import Arrows, arrows_of, find_arrows
+from eddyline.order.sample_table import SampleTable
+from eddyline.order.strategies.macro import Macro
 from eddyline.order.walk import Walk
 
 
@@ -68,7 +68,7 @@ class Hybrid(Macro):
         if self._macro_ready and self.refines:
             self._refine()
         elif self.ready and self.refine:
-            self.found = improve_arrows(Met(sample), self.propose(), fewer=True).targets
+            self.found = improve_arrows(SampleTable(sample), self.propose(), fewer=True).targets
 
     def propose(self) -> Sequence:
         macro = super().propose()

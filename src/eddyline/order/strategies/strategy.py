@@ -11,7 +11,7 @@ from eddyline.model.sequence import Sequence
 
 
 class Strategy(Protocol):
-    """Finds a sequence for one set of ASCs; made by `order.protocol.make_strategy`.
+    """Finds a sequence for one set of ASCs; made by `order.strategies.factory.make_strategy`.
 
     A strategy starts with the sequence in force and may be asked for a proposal at any time: until it is `ready`, what
     it has found so far comes first and the rest keeps its old order. For a rearrangement make a new one.

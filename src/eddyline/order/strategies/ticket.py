@@ -19,7 +19,7 @@ import numpy as np
 from eddyline.model.asc import ASC, Words
 from eddyline.model.sample import Sample, query_usage
 from eddyline.model.sequence import Counters, Sequence
-from eddyline.order.met import Ending
+from eddyline.order.sample_table import Ending
 
 
 class Tickets:

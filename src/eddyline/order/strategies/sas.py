@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from eddyline.order.growing import Growing, Step
+from eddyline.order.strategies.growing import Growing, Step
 
 
 class Sas(Growing):

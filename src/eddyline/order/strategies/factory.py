@@ -10,18 +10,16 @@ from eddyline.config import DEFAULT_ORDER, OrderSettings, StrategyName
 from eddyline.errors import SettingsError
 from eddyline.model.asc import ASC
 from eddyline.model.sequence import Sequence
-from eddyline.order.adaptive import Adaptive, VisitCosts
-from eddyline.order.fixed import Fixed
-from eddyline.order.hybrid import Hybrid
-from eddyline.order.macro import Macro
-from eddyline.order.macs import Macs
-from eddyline.order.macssas import Macssas
-from eddyline.order.met import Ending
-from eddyline.order.sas import Sas
-from eddyline.order.strategy import Strategy, find_sequence
-from eddyline.order.ticket import Ticket
-
-__all__ = ["STRATEGIES", "Strategy", "find_sequence", "make_strategy"]
+from eddyline.order.sample_table import Ending
+from eddyline.order.strategies.adaptive import Adaptive, VisitCosts
+from eddyline.order.strategies.fixed import Fixed
+from eddyline.order.strategies.hybrid import Hybrid
+from eddyline.order.strategies.macro import Macro
+from eddyline.order.strategies.macs import Macs
+from eddyline.order.strategies.macssas import Macssas
+from eddyline.order.strategies.sas import Sas
+from eddyline.order.strategies.strategy import Strategy
+from eddyline.order.strategies.ticket import Ticket
 
 STRATEGIES: Final[tuple[StrategyName, ...]] = get_args(StrategyName)
 _GREEDY: Final[dict[str, Callable[[List[ASC], Sequence], Strategy]]] = {

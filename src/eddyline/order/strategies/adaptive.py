@@ -18,7 +18,7 @@ from eddyline.model.sequence import Sequence
 from eddyline.order.exact import best_order
 from eddyline.order.improve_arrows import improve_arrows
 from eddyline.order.improve_order import improve_order
-from eddyline.order.met import Costs, Ending, Met
+from eddyline.order.sample_table import Costs, Ending, SampleTable
 
 EXACT_SUBJECTS: Final = 8
 EXACT_WORDS: Final = 1 << 16  # GRB words of all sets of subjects: about a millisecond
@@ -44,7 +44,7 @@ class VisitCosts:
 
 def expected_time(sample: Sample, sequence: Sequence, costs: VisitCosts, ending: Ending = "dropped") -> float:
     """What a tuple takes on average."""
-    return _time(Met(sample), sequence, costs, ending)
+    return _time(SampleTable(sample), sequence, costs, ending)
 
 
 class Adaptive:
@@ -73,7 +73,7 @@ class Adaptive:
         if not sample.tuples or len(self.ascs) < 2:
             return
         self.ready = True
-        met = Met(sample)
+        met = SampleTable(sample)
         if self._cannot_be_better(met):
             return
         times = {each: _time(met, each, self.costs, self.ending) for each in self._rivals(met)}
@@ -84,14 +84,14 @@ class Adaptive:
     def propose(self) -> Sequence:
         return self._sequence
 
-    def _cannot_be_better(self, met: Met) -> bool:
+    def _cannot_be_better(self, met: SampleTable) -> bool:
         """Whether the order in force is as good as if each tuple that ends early did so after the cheapest visit."""
         costs = self.costs.of_visits(met.sample.queries)
         ways = met.ways(self._sequence, costs, ending=self.ending)
         least = np.where(ways.ended == 0, costs.sum(), costs.min()).sum()
         return not self._sequence.arrows and bool(WORTH * ways.spent.sum() <= least)
 
-    def _rivals(self, met: Met) -> list[Sequence]:
+    def _rivals(self, met: SampleTable) -> list[Sequence]:
         """Sequences that are worth comparing: the one in force, the best order found, and both with other arrows."""
         costs = self.costs.of_visits(met.sample.queries)
         found = self._best(met, costs)
@@ -100,7 +100,7 @@ class Adaptive:
         plain = dict.fromkeys((Sequence(self._sequence.subjects), found))
         return [self._sequence, found, *(improve_arrows(met, each, costs=costs) for each in plain)]
 
-    def _best(self, met: Met, costs: Costs) -> Sequence:
+    def _best(self, met: SampleTable, costs: Costs) -> Sequence:
         """Of few subjects the best order there is; where orders are alike, the one that decides all queries soonest."""
         sample = met.sample
         work = sample.tuples * sample.words << len(self.ascs)
@@ -110,7 +110,7 @@ class Adaptive:
         return Sequence(improve_order(met, starts, costs=costs, ending=self.ending, kicks=KICKS))
 
 
-def _time(met: Met, sequence: Sequence, costs: VisitCosts, ending: Ending) -> float:
+def _time(met: SampleTable, sequence: Sequence, costs: VisitCosts, ending: Ending) -> float:
     spent = met.ways(sequence, costs.of_visits(met.sample.queries), ending=ending).spent
     factor = costs.arrow or 1.0 if sequence.arrows else 1.0
     return factor * float(spent.sum()) / max(1, len(spent))

@@ -16,10 +16,10 @@ from eddyline.config import StrategyName
 from eddyline.model.asc import ASC, Words
 from eddyline.model.sample import Sample, query_usage
 from eddyline.model.sequence import Sequence
-from eddyline.order.growing import Growing, Step
 from eddyline.order.improve_order import improve_order
-from eddyline.order.macssas import Macssas
-from eddyline.order.met import Met, newest
+from eddyline.order.sample_table import SampleTable, newest
+from eddyline.order.strategies.growing import Growing, Step
+from eddyline.order.strategies.macssas import Macssas
 
 MOST_TUPLES: Final = 4_096  # to compare orders on: more are not worth their time
 LEAST_TUPLES: Final = 100  # of fewer, what an order costs says little
@@ -65,13 +65,13 @@ class Macro(Growing):
         if self.refine and not any(sample is each for each in self.kept):
             self.kept.append(sample)
 
-    def latest(self) -> Met:
+    def latest(self) -> SampleTable:
         """The latest tuples of all periods, as many as there is time for; without those that visit all in any order."""
         most = MOST_WORDS // (len(self.ascs) ** 2 * self.kept[0].words)
-        met = Met(newest(self.kept, min(MOST_TUPLES, max(LEAST_TUPLES, most))))
-        return Met(Sample(self.ascs, met.regions[:, met.ending_rows("dropped")]))
+        met = SampleTable(newest(self.kept, min(MOST_TUPLES, max(LEAST_TUPLES, most))))
+        return SampleTable(Sample(self.ascs, met.regions[:, met.ending_rows("dropped")]))
 
-    def cheapest(self, met: Met) -> tuple[int, ...]:
+    def cheapest(self, met: SampleTable) -> tuple[int, ...]:
         """The cheapest order that is found from those that are known; the one that was grown where none is cheaper."""
         covering = Macssas(self.ascs, self.start)
         while not covering.ready:
@@ -79,7 +79,7 @@ class Macro(Growing):
         starts = (tuple(self.chosen), tuple(covering.chosen), self.start.subjects)
         return improve_order(met, starts, kicks=KICKS)
 
-    def counted(self, met: Met) -> Words:
+    def counted(self, met: SampleTable) -> Words:
         """Phase 1: ones at uncovered queries, their number being the same for all subjects."""
         left = self._all & ~np.bitwise_or.reduce(self._qubs[self.chosen])
         self._is_covered = not left.any()

@@ -11,7 +11,7 @@ import numpy as np
 from eddyline.model.asc import ASC, Words, covered
 from eddyline.model.sample import Sample
 from eddyline.model.sequence import Sequence
-from eddyline.order.met import Met
+from eddyline.order.sample_table import SampleTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ class Growing(ABC):
 
     def grow(self, sample: Sample) -> None:
         """One step, on a period with tuples."""
-        self.look(Met(self._left(sample)))
+        self.look(SampleTable(self._left(sample)))
 
-    def look(self, met: Met) -> None:
+    def look(self, met: SampleTable) -> None:
         """The same, of tuples that are laid out already."""
         if not self.alone:
             first, _ = met.grown((), range(len(self.ascs)), met.every)
@@ -69,7 +69,7 @@ class Growing(ABC):
         """Who may come next."""
         return self._rest()
 
-    def counted(self, met: Met) -> Words:
+    def counted(self, met: SampleTable) -> Words:
         """The queries whose ones count in the next step."""
         return met.every
 
@@ -77,7 +77,7 @@ class Growing(ABC):
     def rank(self, step: Step, subject: int) -> tuple[float, ...]:
         """How good a subject is as the next one: the lowest is appended."""
 
-    def _step(self, met: Met, candidates: tuple[int, ...]) -> Step:
+    def _step(self, met: SampleTable, candidates: tuple[int, ...]) -> Step:
         ones, alive = (each.tolist() for each in met.grown(self.chosen, candidates, self.counted(met)))
         return Step(*(dict(zip(candidates, each, strict=True)) for each in (ones, alive)))
 

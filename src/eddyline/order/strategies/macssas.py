@@ -9,7 +9,7 @@ from eddyline.model.asc import ASC
 from eddyline.model.sample import query_usage
 from eddyline.model.sequence import Sequence
 from eddyline.order.cover_set import minimal_cover_set
-from eddyline.order.growing import Growing, Step
+from eddyline.order.strategies.growing import Growing, Step
 
 
 class Macssas(Growing):
