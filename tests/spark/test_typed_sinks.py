@@ -1,4 +1,4 @@
-"""Selected values as columns: what comes back from the payload's text is exactly what was selected."""
+"""Selected values as columns: what comes back is exactly what was selected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from eddyline.delivery.json_text import json_lines
+from eddyline.errors import DeliveryError
 from eddyline.model.catalog import Stream
 from eddyline.runtime.embedded.sources import read
 from eddyline.runtime.spark.pipeline.settings import SourceSettings
@@ -87,8 +87,8 @@ def test_all_types_come_back(spark: SparkSession, tmp_path: Path) -> None:
     sink = make_sink(settings_of("parquet", tmp_path, columns="typed"), folder=Path())
     sink.open(US)
     keys = [str(place) for place in range(COUNT)]
-    rows = rows_of(spark, ["q"] * COUNT, payload=json_lines(TABLE).to_pylist(), tuple_key=keys)
-    assert sink.deliver(rows, batch_of(), {0: TABLE.schema}) == COUNT
+    rows = rows_of(spark, ["q"] * COUNT, selected=TABLE, payload=[None] * COUNT, tuple_key=keys)
+    assert sink.deliver(rows, batch_of(), sink.typed_for({0: TABLE.schema}, batch_of())) == COUNT
     found = spark.read.parquet(str(tmp_path)).toArrow()
     order = sorted(range(COUNT), key=lambda place: int(found["tuple_key"][place].as_py()))
     assert found["payload"].null_count == COUNT and set(found["query_id"].to_pylist()) == {"q"}
@@ -103,36 +103,73 @@ def test_all_types_come_back(spark: SparkSession, tmp_path: Path) -> None:
 def test_text_stays_beside_columns_that_nobody_asked_for(spark: SparkSession, tmp_path: Path) -> None:
     sink = make_sink(settings_of("parquet", tmp_path), folder=Path())
     sink.open(US)
-    sink.deliver(rows_of(spark, ["a"]), batch_of(), {0: pa.schema([("n", pa.int32())])})
+    table = pa.table({"n": pa.array([0], pa.int32())})
+    typed = sink.typed_for({0: table.schema}, batch_of())
+    assert typed is not None and typed.beside_payload
+    sink.deliver(rows_of(spark, ["a"], selected=table), batch_of(), typed)
     found = spark.read.parquet(str(tmp_path)).select("n", "payload").collect()
     assert [tuple(row) for row in found] == [(0, '{"n":0}')]
 
 
-def test_text_is_read_once_for_all_columns(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
-    typed = TypedList(("a", "b", "c"), ("int",) * 3, (0,))
-    columns(rows_of(spark, ["a"]).repartition(2), typed).explain()
-    assert capsys.readouterr().out.count("from_json(") == 1
+def test_typed_columns_are_not_read_from_text(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = TypedList(("a", "b"), ("int",) * 2, (0,))
+    rows = rows_of(
+        spark, ["a"], selected=pa.table({"a": pa.array([1], pa.int32()), "b": pa.array([2], pa.int32())})
+    )
+    columns(rows.repartition(2), typed).explain()
+    assert "from_json(" not in capsys.readouterr().out
 
 
 def test_rows_of_another_list_keep_their_payload(spark: SparkSession, tmp_path: Path) -> None:
     one, other = pa.schema([("n", pa.int32())]), pa.schema([("n", pa.string())])
     sink = make_sink(settings_of("parquet", tmp_path, columns="typed"), folder=Path())
     sink.open(US)
-    sink.deliver(rows_of(spark, ["a"]), batch_of(0), {0: one})
-    payload = ['{"n":7}', '{"n":"x"}', '{"n":"unreadable"}']
-    batch = batch_of(1)
-    rows = rows_of(spark, ["a", "b", "c"], batch, payload=payload, projection=[4, 5, 4])
-    sink.deliver(rows, batch, {4: one, 5: other})
-    sink.deliver(rows_of(spark, ["d"], batch_of(2)), batch_of(2), {0: other})
+
+    def deliver(batch: int, queries: list[str], lists: dict[int, pa.Schema], **rows: Any) -> None:
+        at = batch_of(batch)
+        sink.deliver(rows_of(spark, queries, at, **rows), at, sink.typed_for(lists, at))
+
+    payload = '{"n":"x"}'
+    deliver(0, ["a"], {0: one}, selected=pa.table({"n": pa.array([0], pa.int32())}), payload=[None])
+    deliver(
+        1,
+        ["a", "b"],
+        {4: one, 5: other},
+        selected=pa.table({"n": pa.array([7, None], pa.int32())}),
+        payload=[None, payload],
+    )
+    deliver(2, ["d"], {0: other})
     found = spark.read.parquet(str(tmp_path)).orderBy("batch", "query_id").select("query_id", "n", "payload")
     assert [tuple(row) for row in found.collect()] == [
         ("a", 0, None),
         ("a", 7, None),
-        ("b", None, payload[1]),
-        ("c", None, payload[2]),
+        ("b", None, payload),
         ("d", None, '{"n":0}'),
     ]
     assert dict(found.dtypes)["n"] == "int"
+
+
+def test_another_source_settled_other_columns(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows were made for columns that the output does not have: the batch comes again, nothing is written."""
+    one, other = pa.schema([("n", pa.int32())]), pa.schema([("n", pa.string())])
+    sink, late = (
+        make_sink(settings_of("parquet", tmp_path, columns="typed"), folder=Path()) for _ in range(2)
+    )
+    sink.open(US)
+    late.open(US)
+    typed = late.typed_for({0: other}, batch_of())
+    first = rows_of(spark, ["a"], selected=pa.table({"n": pa.array([0], pa.int32())}), payload=[None])
+    sink.deliver(first, batch_of(), sink.typed_for({0: one}, batch_of()))
+    rows = rows_of(spark, ["b"], selected=pa.table({"n": pa.array(["x"])}), payload=[None])
+    with pytest.raises(DeliveryError, match="settled by another source"):
+        late.deliver(rows, batch_of(0, "trades"), typed)
+    again = late.typed_for({0: other}, batch_of())
+    assert again is not None and (again.types, again.numbers) == (("int",), ())
+    late.deliver(rows_of(spark, ["b"], payload=['{"n":"x"}']), batch_of(0, "trades"), again)
+    found = spark.read.parquet(str(tmp_path)).orderBy("query_id").select("query_id", "n", "payload").collect()
+    assert [tuple(row) for row in found] == [("a", 0, None), ("b", None, '{"n":"x"}')]
 
 
 TEXTS = [
@@ -181,8 +218,8 @@ def test_csv_comes_back_in_both_runtimes(spark: SparkSession, tmp_path: Path) ->
     sink = make_sink(settings_of("csv", tmp_path, columns="typed"), folder=Path())
     sink.open(US)
     keys = [str(place) for place in range(60)]
-    rows = rows_of(spark, ["q"] * 60, payload=json_lines(table).to_pylist(), tuple_key=keys)
-    sink.deliver(rows.coalesce(1), batch_of(), {0: table.schema})
+    rows = rows_of(spark, ["q"] * 60, selected=table, payload=[None] * 60, tuple_key=keys)
+    sink.deliver(rows.coalesce(1), batch_of(), sink.typed_for({0: table.schema}, batch_of()))
     (file,) = tmp_path.rglob("part-*.csv")
 
     whole = pa.schema([("query_id", pa.string()), ("query_revision", pa.int32()), ("version", pa.int64())])

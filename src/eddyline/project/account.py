@@ -82,6 +82,18 @@ class QueryAccounts:
         for query, *numbers in zip(self.query.tolist(), *self._counts.tolist(), strict=True):
             yield query, Account(*numbers)
 
+    def account(self, query: int) -> Account:
+        """The account of one query."""
+        place = int(np.searchsorted(self.query, query))
+        there = place < len(self) and self.query[place] == query
+        return Account(*self._counts[:, place].tolist()) if there else Account()
+
+    def most_matches(self, most: int) -> list[tuple[int, int]]:
+        """The queries with the most matches, and how many each has."""
+        places = np.argsort(-self.matches, kind="stable")[:most]
+        places = places[self.matches[places] > 0]
+        return list(zip(self.query[places].tolist(), self.matches[places].tolist(), strict=True))
+
     @property
     def total(self) -> Account:
         """All queries together."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from eddyline.delivery.router import Router
 from eddyline.model import types as t
 from eddyline.model.expression import Expression
+from eddyline.project.account import QueryAccounts
 from eddyline.registry import Drop, Put, Registry
 from eddyline.runtime.spark.functions import pin_text
 from eddyline.runtime.spark.pipeline.calls import Callers
@@ -79,7 +80,9 @@ def test_failures_by_query(registry: Registry, tmp_path: Path) -> None:
     source = cast(Any, SimpleNamespace(stream=QUOTES))
     calls = {pin_text(call): call for call in facts.externals("quotes")}
     one, two = (facts.queries.number(id) for id in ("one", "two"))
-    summary = Summary(rows=10, unreadable=2, matches=Counter({one: 3}))
+    summary = Summary(
+        rows=10, unreadable=2, accounts=QueryAccounts.of(np.array([one]), matches=3, delivered=3)
+    )
     assert failures(shop, facts, source, {calls["soundex(symbol)"]: "?"}, summary) == {one: 8 + 3, two: 0}
     assert failures(shop, facts, source, dict.fromkeys(calls.values(), "?"), summary) == {one: 11, two: 8}
     assert failures(shop, facts, source, {}, summary) == {}

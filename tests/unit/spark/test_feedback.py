@@ -65,7 +65,7 @@ def told(
         for i, task in enumerate(tasks)
     ]
     summaries = [Summary(rows=3_000, working=0.1, segments=task.tallies()) for task in tasks]
-    return total(summary.text() for summary in summaries).segments, found
+    return dict(total(summary.packed() for summary in summaries).segments), found
 
 
 def first_subject(orders: Orders) -> str:

@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -13,6 +14,7 @@ import eddyline as ed
 from eddyline.delivery.router import Outlet, Router
 from eddyline.execute import locate
 from eddyline.functions.evaluate import evaluation
+from eddyline.project.account import Account
 from eddyline.registry import Put, Registry
 from eddyline.runtime.spark.pipeline.identity import Identity
 from eddyline.runtime.spark.pipeline.results import Work, result_rows
@@ -58,7 +60,8 @@ def ran(folder: Path) -> tuple[dict[str, int], Summary, Versions]:
     for row in results:
         if row["sink"] == "results":
             delivered[row["query_id"]] = delivered.get(row["query_id"], 0) + 1
-    return delivered, Summary.of(last["payload"]), versions
+    assert last["kind"] == "summary" and {row["kind"] for row in results} <= {"result", "dead letter"}
+    return delivered, Summary.of(last["accounts"], last["payload"]), versions
 
 
 @pytest.fixture(autouse=True)
@@ -71,8 +74,10 @@ def test_a_condition_that_cannot_be_evaluated(tmp_path: Path, monkeypatch: pytes
     delivered, summary, versions = ran(tmp_path)
     assert delivered == {"few": 10, "same": 4}
     queries = versions.queries(1)
-    assert summary.failures == {queries.number("shouts"): 200}, "every row of both batches"
-    assert summary.undelivered == {queries.number("selects"): 2}
+    accounts = {queries.names(np.array([number]))[0].as_py(): account for number, account in summary.accounts}
+    assert accounts["shouts"] == Account(failures=200), "every row of both batches"
+    assert accounts["selects"] == Account(matches=2, undelivered=2, errors=2)
+    assert summary.accounts.total.failures == 200 and summary.accounts.total.undelivered == 2
     assert summary.rows == 200 and list(summary.reasons.values()) == [2]
 
 
@@ -81,4 +86,4 @@ def test_an_executor_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(kind, "locate", failing)
     delivered, summary, _ = ran(tmp_path)
     assert delivered == {"few": 10, "shouts": 200, "same": 4, "selects": 2}
-    assert not summary.failures and not summary.reasons
+    assert not summary.accounts.total.failures and not summary.reasons

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.sinks.columns import settle
+from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.sinks.columns import OutputColumns
 from eddyline.runtime.spark.sinks.shape import OURS, selected_names
 from eddyline.runtime.spark.sinks.storage import LocalStorage
 from eddyline.runtime.spark.sinks.typed import TypedList, typed_list
@@ -17,6 +18,16 @@ from tests.spark.sink_rows import settings_of
 ONE = pa.schema([("a", pa.int32())])
 TWO = pa.schema([("a", pa.int64())])
 LOST = pa.schema([("a", pa.duration("us"))])
+
+
+def settled(
+    storage: LocalStorage, settings: SinkSettings, lists: dict[int, pa.Schema] | None
+) -> TypedList | None:
+    """The columns of a batch with these SELECT lists, as it finds and leaves them."""
+    columns = OutputColumns(storage, settings)
+    typed = columns.for_lists(lists or {})
+    columns.settle(typed)
+    return typed
 
 
 @pytest.mark.parametrize(
@@ -31,7 +42,7 @@ LOST = pa.schema([("a", pa.duration("us"))])
         pa.map_(pa.string(), pa.decimal128(9, 2)),
     ],
 )
-def test_types_that_json_loses(kind: pa.DataType) -> None:
+def test_types_that_files_lose(kind: pa.DataType) -> None:
     assert typed_list(pa.schema([("a", pa.int32()), ("b", kind)])) is None
 
 
@@ -64,21 +75,21 @@ def test_what_is_chosen_stays(
 ) -> None:
     storage, settings = LocalStorage(tmp_path), settings_of("parquet", tmp_path, columns=columns)
     for later in (lists, {0: ONE, 3: ONE}, {0: TWO}, {0: LOST}, None):
-        typed = settle(storage, settings, later)
+        typed = settled(storage, settings, later)
         assert (None if typed is None else typed.types) == expected
 
 
 def test_numbers_are_those_of_the_batch(tmp_path: Path) -> None:
     storage, settings = LocalStorage(tmp_path), settings_of("parquet", tmp_path, columns="auto")
     for lists, numbers in (({5: ONE}, (5,)), ({1: TWO, 2: ONE, 3: ONE}, (2, 3)), ({1: TWO}, ()), (None, ())):
-        typed = settle(storage, settings, lists)
+        typed = settled(storage, settings, lists)
         assert typed is not None and typed.numbers == numbers
 
 
 def test_a_damaged_choice_is_told(tmp_path: Path) -> None:
     (tmp_path / "_columns.json").write_text("[")
     with pytest.raises(SinkError, match="is damaged"):
-        settle(LocalStorage(tmp_path), settings_of("parquet", tmp_path), None)
+        settled(LocalStorage(tmp_path), settings_of("parquet", tmp_path), None)
 
 
 def test_names_that_are_taken() -> None:

@@ -60,7 +60,7 @@ class Spark:
         self.numbers = numbers
         sink._write = self.write  # type: ignore[method-assign]
 
-    def write(self, rows: Any, batch: Any, lists: Any, storage: LocalStorage, to: str) -> None:
+    def write(self, rows: Any, batch: Any, typed: Any, storage: LocalStorage, to: str) -> None:
         folder = storage.root / to
         folder.mkdir(parents=True)
         for part, number in enumerate(self.numbers):

@@ -25,7 +25,7 @@ from eddyline.runtime.spark.pipeline.facts import Facts
 from eddyline.runtime.spark.pipeline.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.inputs import FILES, check_source, files_of, offsets_of
 from eddyline.runtime.spark.pipeline.matching import results_of, summary_of
-from eddyline.runtime.spark.pipeline.results import SCHEMA
+from eddyline.runtime.spark.pipeline.result_rows import SCHEMA
 from eddyline.runtime.spark.pipeline.settings import PipelineSettings
 from eddyline.runtime.spark.pipeline.sources import Source
 from eddyline.runtime.spark.pipeline.values import Batch

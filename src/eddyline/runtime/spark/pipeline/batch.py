@@ -19,8 +19,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
-
 from eddyline.delivery.retry import Patience, TryAgainError, persist
 from eddyline.errors import DeliveryError, SchemaError
 from eddyline.model.catalog import Stream
@@ -31,13 +29,14 @@ from eddyline.runtime.spark.pipeline.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.inputs import readable_path
 from eddyline.runtime.spark.pipeline.matching import matched
 from eddyline.runtime.spark.pipeline.quarantine import failures, quarantine
-from eddyline.runtime.spark.pipeline.results import DEAD, OWN
+from eddyline.runtime.spark.pipeline.result_rows import DEAD_LETTER, TypedColumns
 from eddyline.runtime.spark.pipeline.set_aside import settle
 from eddyline.runtime.spark.pipeline.sources import Source
 from eddyline.runtime.spark.pipeline.summary import Summary
 from eddyline.runtime.spark.pipeline.values import Batch
 from eddyline.runtime.spark.pipeline.workshop import Workshop
 from eddyline.runtime.spark.sinks import Refused, RowsRefusedError
+from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.versions.orders import Orders, in_words
 from eddyline.runtime.spark.watching import BatchReport
@@ -87,20 +86,21 @@ def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> B
         facts = shop.facts(pin.version)
         _check_stream(facts, source)
     with stages.stage("match"):
-        results, summary, culprits, pin = matched(shop, facts, source, df, batch, pin)
+        results, summary, culprits, pin, typed = matched(shop, facts, source, df, batch, pin)
     try:
         with stages.stage("deliver"):
             if summary.sinks:
                 settle(shop, source, pin)
             identified = with_complete_keys(results, source.identity.kind, summary.blocks)
-            delivered = _deliver(shop, facts, identified, summary, batch)
+            delivered = _deliver(shop, typed, identified, summary, batch)
             _write_dead_letters(shop, identified, summary, delivered, batch, pin)
     finally:
         results.unpersist()
     with stages.stage("commit"):
         own = facts.table.fallible_in(source.stream.name, facts.queries)
-        summary.failures += own.by_query(summary.failed)
-        summary.failures += failures(shop, facts, source, culprits, summary)
+        summary = summary.with_failures(
+            own.by_query(summary.failed), failures(shop, facts, source, culprits, summary)
+        )
         problems = quarantine(shop, facts, source, culprits)
         late = shop.counting.add(name, batch_id, _counters(facts, summary, delivered))
         problems += [late] if late is not None else []
@@ -142,16 +142,15 @@ def _check_stream(facts: Facts, source: Source) -> None:
         raise StreamChanged(found)
 
 
-def _deliver(shop: Workshop, facts: Facts, results: DataFrame, summary: Summary, batch: Batch) -> Delivered:
+def _deliver(
+    shop: Workshop, typed: TypedColumns, results: DataFrame, summary: Summary, batch: Batch
+) -> Delivered:
     """Hand every sink its rows; a sink that fails for a while is asked again."""
-    from pyspark.sql import functions as F
-
     delivered = Delivered()
     for name, count in summary.sinks.items():
-        rows = results.where(F.col("sink") == name).drop(*OWN)
-
+        rows = typed.of_sink(results, name)
         try:
-            _patiently(shop, name, rows, batch, facts.select_lists.get(name))
+            _patiently(shop, name, rows, batch, typed.by_sink.get(name))
             delivered.rows[name] = count
         except RowsRefusedError as error:
             delivered.refused += error.refused
@@ -159,16 +158,14 @@ def _deliver(shop: Workshop, facts: Facts, results: DataFrame, summary: Summary,
     return delivered
 
 
-def _patiently(
-    shop: Workshop, name: str, rows: DataFrame, batch: Batch, lists: Mapping[int, pa.Schema] | None
-) -> None:
+def _patiently(shop: Workshop, name: str, rows: DataFrame, batch: Batch, typed: TypedList | None) -> None:
     """Deliver to one sink, several times if it has to be; what it says at last is raised."""
     last: list[DeliveryError] = []
 
     def attempt() -> None:
         try:
             with shop.sink_locks[name]:
-                shop.sinks[name].deliver(rows, batch, lists)
+                shop.sinks[name].deliver(rows, batch, typed)
         except DeliveryError as error:
             last.append(error)
             raise TryAgainError(error.message) from error
@@ -186,7 +183,7 @@ def _write_dead_letters(
     from pyspark.sql import functions as F
 
     if summary.reasons or delivered.refused or pin.set_aside:
-        rows = results.where(F.col("sink") == DEAD) if summary.reasons else None
+        rows = results.where(F.col("kind") == DEAD_LETTER) if summary.reasons else None
         letters = [*map(refused_letter, delivered.refused), *map(file_letter, pin.set_aside)]
         shop.dead_letters.write(rows, letters, batch, results)
 
@@ -194,18 +191,15 @@ def _write_dead_letters(
 def _counters(facts: Facts, summary: Summary, delivered: Delivered) -> dict[str, dict[str, int]]:
     """What the batch adds to the counters of queries, by id, under the names that an engine uses."""
     refused = Counter(one.query_id for one in delivered.refused)
-    shadow = facts.table.shadow
     found = {}
-    for number in {**summary.matches, **summary.failures}:
-        matches = summary.matches[number]
+    for number, account in summary.accounts:
         id = facts.table.ids[number].as_py()
-        lost = summary.undelivered[number] + refused[id]
         found[id] = {
-            "matches": matches,
-            "deliveries": 0 if shadow[number] else matches - lost,
-            "shadowed": matches if shadow[number] else 0,
-            "undelivered": lost,
-            "failures": summary.failures[number],
+            "matches": account.matches,
+            "deliveries": account.delivered - refused[id],
+            "shadowed": account.shadowed,
+            "undelivered": account.undelivered + refused[id],
+            "failures": account.failures,
         }
     return found
 
@@ -218,7 +212,7 @@ def _report(
     stages: Stages,
     problems: list[str],
 ) -> BatchReport:
-    ids = facts.table.ids
+    ids, total = facts.table.ids, summary.accounts.total
     problems = problems + [
         f"{count} dead letters: {reason}" for reason, count in summary.reasons.most_common(10)
     ]
@@ -231,11 +225,11 @@ def _report(
         rows=summary.rows,
         matched_rows=summary.matched_rows,
         dropped_rows=summary.reasons.total() + len(delivered.refused),
-        matches=summary.matches.total(),
-        failures=summary.failures.total(),
+        matches=total.matches,
+        failures=total.failures,
         delivered=delivered.rows,
         seconds=stages.seconds,
-        top=tuple((ids[number].as_py(), count) for number, count in summary.matches.most_common(MOST_TOP)),
+        top=tuple((ids[number].as_py(), n) for number, n in summary.accounts.most_matches(MOST_TOP)),
         at=batch.at,
         problems=tuple(problems),
     )

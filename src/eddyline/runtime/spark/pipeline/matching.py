@@ -17,7 +17,8 @@ from eddyline.runtime.spark.carrying import carried_rows
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions
 from eddyline.runtime.spark.functions import external_name, find_culprits, pin_text, with_externals
 from eddyline.runtime.spark.pipeline.facts import Facts
-from eddyline.runtime.spark.pipeline.results import SCHEMA, Work, result_rows
+from eddyline.runtime.spark.pipeline.result_rows import NO_TYPED_COLUMNS, SUMMARY, TypedColumns
+from eddyline.runtime.spark.pipeline.results import Work, result_rows
 from eddyline.runtime.spark.pipeline.set_aside import rows_of, without_broken, without_misfits
 from eddyline.runtime.spark.pipeline.settings import PipelineSettings
 from eddyline.runtime.spark.pipeline.sources import CORRUPT, Source
@@ -25,6 +26,7 @@ from eddyline.runtime.spark.pipeline.summary import Summary, total
 from eddyline.runtime.spark.pipeline.values import Batch
 from eddyline.runtime.spark.pipeline.workshop import Workshop
 from eddyline.runtime.spark.schemas import quoted
+from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.versions import Pin
 
 if TYPE_CHECKING:
@@ -34,12 +36,16 @@ FAILED_BEFORE = "failed when the batch first ran"
 
 
 class Matched(NamedTuple):
-    """The results of a batch, kept, their counts, the calls that count as NULL with the reason of each, the pin."""
+    """The results of a batch, kept, their counts, the calls that count as NULL with the reason of each, the pin.
+
+    typed: the columns that sinks have, as the results were made for them.
+    """
 
     results: DataFrame
     summary: Summary
     culprits: dict[Call, str]
     pin: Pin
+    typed: TypedColumns
 
 
 def matched(shop: Workshop, facts: Facts, source: Source, df: DataFrame, batch: Batch, pin: Pin) -> Matched:
@@ -49,12 +55,13 @@ def matched(shop: Workshop, facts: Facts, source: Source, df: DataFrame, batch: 
     pin = without_misfits(shop, source, df.sparkSession, pin)
     idle = shop.callers.idle(facts, source.stream.name)
     directions = shop.learning.of(batch.source).directions(pin.orders)
+    typed = typed_columns(shop, facts, batch)
     while True:
         nulled = idle | {pin_text(call) for call in culprits}
         rows = rows_of(shop, source, df, pin)
-        results = results_of(shop.settings, facts, source, rows, batch, nulled, directions).persist()
+        results = results_of(shop.settings, facts, source, rows, batch, nulled, directions, typed).persist()
         try:
-            return Matched(results, summary_of(results), culprits, pin)
+            return Matched(results, summary_of(results), culprits, pin, typed)
         except Exception as error:
             results.unpersist()
             before, pin = pin, without_broken(shop, source, df.sparkSession, pin, error)
@@ -77,6 +84,7 @@ def results_of(
     batch: Batch,
     nulled: Collection[str] = (),
     directions: Directions = UNDIRECTED,
+    typed: TypedColumns = NO_TYPED_COLUMNS,
 ) -> DataFrame:
     """The results of a batch as they would be computed: what its queries need goes to Python, in one pass."""
     calls = facts.externals(source.stream.name)
@@ -100,9 +108,21 @@ def results_of(
         columns=tuple(columns),
         externals=calls,
         directions=directions,
+        typed=typed,
     )
     renamed = rows.select(*[quoted(name) for name in columns]).toDF(*[f"_{n}" for n in range(len(columns))])
-    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), SCHEMA)
+    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), typed.schema)
+
+
+def typed_columns(shop: Workshop, facts: Facts, batch: Batch) -> TypedColumns:
+    """The columns that sinks have for what queries of a version select, where they have any."""
+    found: dict[str, TypedList] = {}
+    for name, lists in facts.select_lists.items():
+        with shop.sink_locks[name]:
+            typed = shop.sinks[name].typed_for(lists, batch)
+        if typed is not None:
+            found[name] = typed
+    return TypedColumns(found)
 
 
 def columns_sent(facts: Facts, source: Source) -> list[str]:
@@ -115,4 +135,7 @@ def columns_sent(facts: Facts, source: Source) -> list[str]:
 
 def summary_of(results: DataFrame) -> Summary:
     """The counts of all tasks; to have them all results are made, and kept."""
-    return total(row[0] for row in results.where("sink IS NULL").select("payload").collect())
+    rows = results.where(f"kind = '{SUMMARY}'").select("accounts", "payload").collect()
+    summary = total((bytes(accounts), others) for accounts, others in rows)
+    summary.accounts.check()  # before anything is delivered
+    return summary

@@ -54,6 +54,8 @@ def failures(
     found: Counter[int] = Counter()
     for caller in shop.callers.of(facts, source.stream.name) if culprits else ():
         rows = (summary.rows - summary.unreadable) * sum(call in culprits for call in caller.in_condition)
-        matches = summary.matches[caller.number] * sum(call in culprits for call in caller.in_outputs)
+        matches = summary.accounts.account(caller.number).matches * sum(
+            call in culprits for call in caller.in_outputs
+        )
         found[caller.number] += rows + matches
     return found

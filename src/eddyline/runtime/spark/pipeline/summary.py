@@ -4,69 +4,81 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import reduce
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from eddyline.runtime.spark.feedback.tally import SegmentTally, together
+import numpy as np
+
+from eddyline.project.account import QueryAccounts, nothing, together
+from eddyline.runtime.spark.feedback.tally import SegmentTally
+from eddyline.runtime.spark.feedback.tally import together as all_segments
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Summary:
     """Counts of a task or of a whole batch; queries and expressions by number, sinks by name.
 
-    >>> one = Summary(rows=3, matches=Counter({7: 2}), sinks=Counter(results=2))
-    >>> total([one.text(), one.text()]).matches
-    Counter({7: 4})
+    It travels as two values: the accounts of queries in Arrow's format, all else as JSON.
+
+    >>> one = Summary(rows=3, accounts=QueryAccounts.of(np.array([7]), matches=2), sinks=Counter(results=2))
+    >>> both = total([one.packed(), one.packed()])
+    >>> both.rows, both.accounts.matches.tolist(), both.sinks
+    (6, [4], Counter({'results': 4}))
     """
 
     rows: int = 0
     unreadable: int = 0
     matched_rows: int = 0
-    matches: Counter[int] = field(default_factory=Counter)
-    delivered: Counter[int] = field(default_factory=Counter)
-    undelivered: Counter[int] = field(default_factory=Counter)  # have no sink, or could not be projected
-    failures: Counter[int] = field(default_factory=Counter)  # operations that counted as NULL
+    accounts: QueryAccounts = field(default_factory=nothing)
     failed: Counter[int] = field(
         default_factory=Counter
-    )  # rows, by place of the expression that failed in a condition
+    )  # rows in which a part of conditions failed, by its place
     sinks: Counter[str] = field(default_factory=Counter)  # result rows
     reasons: Counter[str] = field(default_factory=Counter)  # of dead letters
     blocks: Counter[str] = field(default_factory=Counter)  # rows of files that several tasks read, see `Keys`
     working: float = 0.0  # seconds of workers' processors
-    segments: dict[str, SegmentTally] = field(default_factory=dict)  # what is told of their tuples, by name
+    segments: Mapping[str, SegmentTally] = field(
+        default_factory=dict
+    )  # what is told of their tuples, by name
 
-    def text(self) -> str:
-        """As JSON; `total` takes it back."""
-        counts = {name: dict(getattr(self, name)) for name in (*_BY_NUMBER, *_BY_NAME)}
+    def packed(self) -> tuple[bytes, str]:
+        """The accounts, and all else; `total` takes them back."""
+        counts = {name: dict(getattr(self, name)) for name in ("failed", *_BY_NAME)}
         segments = {name: tally.as_json() for name, tally in self.segments.items()}
-        return json.dumps({**{name: getattr(self, name) for name in _PLAIN}, **counts, "segments": segments})
-
-    def plus(self, other: Summary) -> Summary:
-        """Both together."""
-        names = (*_PLAIN, *_BY_NUMBER, *_BY_NAME)
-        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return Summary(**sums, segments=together(self.segments, other.segments))
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        return self.accounts.to_ipc(), json.dumps({**plain, **counts, "segments": segments})
 
     @classmethod
-    def of(cls, text: str) -> Summary:
-        """What `text` wrote."""
-        found = json.loads(text)
+    def of(cls, accounts: bytes, others: str) -> Summary:
+        """What `packed` gave."""
+        found = json.loads(others)
         counts: dict[str, Any] = {name: found[name] for name in _PLAIN}
-        for name in _BY_NUMBER:
-            counts[name] = Counter({int(number): count for number, count in found[name].items()})
+        counts["failed"] = Counter({int(place): rows for place, rows in found["failed"].items()})
         for name in _BY_NAME:
             counts[name] = Counter(found[name])
         segments = {name: SegmentTally.of(tally) for name, tally in found["segments"].items()}
-        return cls(**counts, segments=segments)
+        return cls(accounts=QueryAccounts.of_ipc(accounts), segments=segments, **counts)
+
+    def with_failures(self, *failures: Mapping[int, int]) -> Summary:
+        """With more operations that counted as NULL, by query."""
+        counted = [sorted((query, times) for query, times in found.items() if times) for found in failures]
+        pairs = [np.array(found, np.int64).reshape(-1, 2).T for found in counted]
+        more = [QueryAccounts.of(query, failures=times) for query, times in pairs]
+        return replace(self, accounts=self.accounts.plus(*more))
 
 
 _PLAIN = ("rows", "unreadable", "matched_rows", "working")
-_BY_NUMBER = ("matches", "delivered", "undelivered", "failures", "failed")
 _BY_NAME = ("sinks", "reasons", "blocks")
 
 
-def total(texts: Iterable[str]) -> Summary:
+def total(summaries: Iterable[tuple[bytes, str]]) -> Summary:
     """The sum of the summaries of all tasks."""
-    return reduce(Summary.plus, (Summary.of(text) for text in texts), Summary())
+    tasks = [Summary.of(*packed) for packed in summaries]
+    sums: dict[str, Any] = {name: sum(getattr(task, name) for task in tasks) for name in _PLAIN}
+    for name in ("failed", *_BY_NAME):
+        sums[name] = sum((getattr(task, name) for task in tasks), Counter())
+    segments: dict[str, SegmentTally] = {}
+    for task in tasks:
+        segments = all_segments(segments, task.segments)
+    return Summary(accounts=together(task.accounts for task in tasks), segments=segments, **sums)

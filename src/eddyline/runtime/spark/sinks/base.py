@@ -15,6 +15,7 @@ from eddyline.runtime.spark.failures import in_words
 from eddyline.runtime.spark.pipeline.secrets import secrets_in
 from eddyline.runtime.spark.pipeline.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,7 +24,7 @@ EXACTLY_ONCE: Final = "exactly once"
 AT_LEAST_ONCE: Final = "at least once"
 
 Lists = Mapping[int, pa.Schema]
-"""SELECT lists of a sink's queries by the number that rows have in their column `projection`."""
+"""SELECT lists of a sink's queries, by number."""
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _FULL_WORDS: Final = ("No space left on device", "Disk quota exceeded")
@@ -45,15 +46,43 @@ class Sink(Protocol):
     def open(self, pipeline: PipelineIdentity) -> None:
         """Inspect, then take possession of the output."""
 
-    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+    def typed_for(self, lists: Lists, batch: Batch) -> TypedList | None:
+        """The typed columns in which it wants the results of its queries, which have these SELECT lists; None: as text."""
+
+    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Take the rows of a batch; gives how many there were where the sink knows.
 
-        `lists` are for typed columns: the SELECT lists of all queries of this sink. `DeliveryError` where the batch
-        has to come again; `RowsRefusedError` where some rows will never be taken, and all others were.
+        `typed` is what `typed_for` gave for the batch: results of its SELECT lists have these columns in SELECTED.
+        `DeliveryError` where the batch has to come again; `RowsRefusedError` where some rows will never be taken, and
+        all others were.
         """
 
     def close(self) -> None:
         """Let go of what was opened."""
+
+
+class TextSink:
+    """What sinks have in common that take results as text and hold nothing open between batches."""
+
+    guarantee = AT_LEAST_ONCE
+
+    def __init__(self, settings: SinkSettings) -> None:
+        self.name = settings.name
+        self._settings = settings
+
+    def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
+        """There is nothing that could be wrong before rows come."""
+
+    def open(self, pipeline: PipelineIdentity) -> None:
+        """Inspect; there is nothing to take possession of."""
+        self.inspect(pipeline)
+
+    def typed_for(self, lists: Lists, batch: Batch) -> TypedList | None:
+        """Text."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 from eddyline.errors import SinkError
 from eddyline.runtime.spark.pipeline.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
-from eddyline.runtime.spark.sinks.base import AT_LEAST_ONCE, Lists, delivering
+from eddyline.runtime.spark.sinks.base import TextSink, delivering
 from eddyline.runtime.spark.sinks.shape import columns
+from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-class CallbackSink:
+class CallbackSink(TextSink):
     """Calls `function(table, batch)`; a batch may come again, with the same number and the same rows."""
 
-    guarantee = AT_LEAST_ONCE
-
     def __init__(self, settings: SinkSettings) -> None:
-        self.name = settings.name
-        self._settings = settings
+        super().__init__(settings)
         self._function: Callable[[Any, Batch], object] | None = None
 
     def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
@@ -34,7 +32,7 @@ class CallbackSink:
         """Import the function."""
         self._function = find_function(self._settings.callback, self.name)
 
-    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Collect a batch and call the function."""
         assert self._function is not None, "a sink is opened before it gets rows"
         with delivering(self._settings, batch):
@@ -42,9 +40,6 @@ class CallbackSink:
             if table.num_rows:
                 self._function(table, batch)
             return int(table.num_rows)
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
 
 def find_function(named: str | Callable[..., Any] | None, sink: str) -> Callable[..., Any]:

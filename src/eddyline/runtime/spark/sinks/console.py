@@ -7,8 +7,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 from eddyline.runtime.spark.pipeline.secrets import revealed
 from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
-from eddyline.runtime.spark.sinks.base import AT_LEAST_ONCE, Lists, delivering
+from eddyline.runtime.spark.pipeline.values import Batch
+from eddyline.runtime.spark.sinks.base import TextSink, delivering
+from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -18,23 +19,14 @@ WIDTH: Final = 60  # characters of a cell
 SHOWN: Final = ("query_id", "tuple_key", "payload")
 
 
-class ConsoleSink:
+class ConsoleSink(TextSink):
     """Prints; the option `rows` says how many."""
 
-    guarantee = AT_LEAST_ONCE
-
     def __init__(self, settings: SinkSettings, out: IO[str] | None = None) -> None:
-        self.name = settings.name
-        self._settings = settings
+        super().__init__(settings)
         self._out = out
 
-    def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
-        """There is nothing that could be wrong."""
-
-    def open(self, pipeline: PipelineIdentity) -> None:
-        """There is nothing to take possession of."""
-
-    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Print how many rows there are, and some of them."""
         with delivering(self._settings, batch):
             count = rows.count()
@@ -46,9 +38,6 @@ class ConsoleSink:
         )
         out.flush()
         return count
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
 
 def picture(title: str, count: int, rows: list[list[str | None]]) -> str:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from eddyline.delivery.json_text import unique
 from eddyline.runtime.spark.pipeline.secrets import revealed_all
 from eddyline.runtime.spark.pipeline.values import Batch
-from eddyline.runtime.spark.sinks.base import Lists, delivering
-from eddyline.runtime.spark.sinks.columns import settle
+from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import columns, with_parts
 from eddyline.runtime.spark.sinks.storage import Storage
+from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,11 +23,12 @@ _REFUSED: Final = re.compile(r"[ ,;{}()\n\t=]")  # characters that Delta does no
 class DeltaSink(FolderSink):
     """One Delta table, in a folder; a table that somebody made before may be used."""
 
-    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Append a batch; a second time Delta does nothing."""
         storage = self._storage
         with delivering(self._settings, batch):
-            shaped = columns(rows, settle(storage, self._settings, lists), beside=self._settings.partition_by)
+            self._output_columns.settle(typed)
+            shaped = columns(rows, typed, beside=self._settings.partition_by)
             shaped = shaped.toDF(*unique([_REFUSED.sub("_", name) for name in shaped.columns]))
             shaped = with_parts(shaped, self._settings.partition_by, batch.at)
             writer = shaped.write.format("delta").options(**revealed_all(self._settings.options))

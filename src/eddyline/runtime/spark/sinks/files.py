@@ -18,11 +18,11 @@ from urllib.parse import quote
 from eddyline.errors import DeliveryError
 from eddyline.runtime.spark.pipeline.secrets import revealed_all
 from eddyline.runtime.spark.pipeline.values import Batch
-from eddyline.runtime.spark.sinks.base import Lists, delivering
-from eddyline.runtime.spark.sinks.columns import settle
+from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, with_parts
 from eddyline.runtime.spark.sinks.storage import Storage
+from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,7 +48,7 @@ DEFAULTS: Final[dict[str, dict[str, str]]] = {
 class FileSink(FolderSink):
     """A folder of files of one format."""
 
-    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Write a batch, if it is not there yet; gives its rows where the format tells."""
         storage = self._storage
         place, staged = batch_folder(batch), f"{STAGING}/{source_folder(batch.source)}"
@@ -57,7 +57,7 @@ class FileSink(FolderSink):
                 return None
             storage.remove(staged)  # what a killed attempt left
             try:
-                self._write(rows, batch, lists, storage, f"{staged}/{batch.batch_id}")
+                self._write(rows, batch, typed, storage, f"{staged}/{batch.batch_id}")
             except Exception:
                 with suppress(OSError):
                     storage.remove(staged)  # on a full disk every byte counts
@@ -80,10 +80,11 @@ class FileSink(FolderSink):
                 "and a name that is not plain ASCII needs a UTF-8 locale in Java",
             )
 
-    def _write(self, rows: DataFrame, batch: Batch, lists: Lists | None, storage: Storage, to: str) -> None:
-        shaped = columns(
-            rows, settle(storage, self._settings, lists), KEPT, (*FOLDERS, *self._settings.partition_by)
-        )
+    def _write(
+        self, rows: DataFrame, batch: Batch, typed: TypedList | None, storage: Storage, to: str
+    ) -> None:
+        self._output_columns.settle(typed)
+        shaped = columns(rows, typed, KEPT, (*FOLDERS, *self._settings.partition_by))
         shaped = with_parts(shaped, self._settings.partition_by, batch.at)
         options = {**DEFAULTS.get(self._settings.format, {}), **revealed_all(self._settings.options)}
         writer = shaped.write.format(self._settings.format).options(**options)

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from eddyline.errors import SinkError
 from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import PipelineIdentity
-from eddyline.runtime.spark.sinks.base import EXACTLY_ONCE
+from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.sinks.base import EXACTLY_ONCE, Lists, delivering
+from eddyline.runtime.spark.sinks.columns import OutputColumns
 from eddyline.runtime.spark.sinks.owner import check_owner, take_possession
 from eddyline.runtime.spark.sinks.storage import Storage, storage_of
+from eddyline.runtime.spark.sinks.typed import TypedList
 
 
 class FolderSink:
@@ -22,6 +24,18 @@ class FolderSink:
         self._settings = settings
         self._folder = folder
         self._opened: Storage | None = None
+        self._columns: OutputColumns | None = None
+
+    def typed_for(self, lists: Lists, batch: Batch) -> TypedList | None:
+        """The columns that the folder has, or will have with its first rows."""
+        with delivering(self._settings, batch):
+            return self._output_columns.for_lists(lists)
+
+    @property
+    def _output_columns(self) -> OutputColumns:
+        if self._columns is None:
+            self._columns = OutputColumns(self._storage, self._settings)
+        return self._columns
 
     @property
     def _storage(self) -> Storage:
@@ -47,7 +61,7 @@ class FolderSink:
 
     def close(self) -> None:
         """Nothing is held open."""
-        self._opened = None
+        self._opened = self._columns = None
 
     def _may_adopt(self, storage: Storage) -> bool:
         """Whether what somebody else has put there may be used."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from eddyline.errors import SinkError
 from eddyline.runtime.spark.pipeline.secrets import revealed, revealed_all
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
-from eddyline.runtime.spark.sinks.base import AT_LEAST_ONCE, Lists, delivering
+from eddyline.runtime.spark.sinks.base import TextSink, delivering
 from eddyline.runtime.spark.sinks.shape import as_json
+from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -18,14 +18,8 @@ SERVERS: Final = "kafka.bootstrap.servers"
 OWN: Final = ("topic", "headers")  # options that are ours, not Spark's
 
 
-class KafkaSink:
+class KafkaSink(TextSink):
     """One topic: that of the option `topic`, else the one that is called as the sink is."""
-
-    guarantee = AT_LEAST_ONCE
-
-    def __init__(self, settings: SinkSettings) -> None:
-        self.name = settings.name
-        self._settings = settings
 
     def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
         """Refuse settings without servers."""
@@ -35,11 +29,7 @@ class KafkaSink:
                 hint=f'options = {{ "{SERVERS}" = "host:9092" }}',
             )
 
-    def open(self, pipeline: PipelineIdentity) -> None:
-        """Inspect; the connection is Spark's, in its tasks."""
-        self.inspect(pipeline)
-
-    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Send a batch."""
         from pyspark.sql import functions as f
 
@@ -52,9 +42,6 @@ class KafkaSink:
             writer = rows.select(*messages).write.format("kafka").options(**options)
             writer.option("topic", topic).save()
         return None
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
 
 def _headers(batch: Batch) -> Column:

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from eddyline.delivery.json_text import unique
-from eddyline.runtime.spark.schemas import quoted
-from eddyline.runtime.spark.sinks.typed import TypedList
+from eddyline.runtime.spark.sinks.typed import SELECTED, TypedList
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -16,7 +15,6 @@ OURS: Final = ("query_id", "query_revision", "version", "source", "batch_id", "t
 TIMESTAMPS: Final = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"  # Spark's own form stops at milliseconds
 WALL_CLOCKS: Final = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 SHORT: Final = 32  # characters of a long id, and of its hash, in the name of a folder
-_REPORT: Final = "__eddyline_unread"
 
 
 def columns(
@@ -24,34 +22,17 @@ def columns(
 ) -> DataFrame:
     """Results with `ours`, the selected columns if they are typed, and `payload`; `beside` are names taken already.
 
-    A row of another SELECT list than the typed one has NULL in its columns, and its payload; where a row is of that
-    list, its payload is left out if the columns are to stand in its place.
+    A row of another SELECT list than the typed one has NULL in its columns, and its payload.
     """
     from pyspark.sql import functions as f
 
     if typed is None:
         return rows.select(*ours, "payload")
-    fits = f.col("projection").isin(*typed.numbers) if typed.numbers else f.lit(False)
-    read = rows.withColumn("__eddyline_fits", fits).withColumn(
-        "__eddyline_row",
-        f.when(
-            f.col("__eddyline_fits"),
-            f.from_json(
-                "payload",
-                typed.ddl + f", {quoted(_REPORT)} string",
-                {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _REPORT},
-            ),
-        ),
-    )
-    row = f.col("__eddyline_row")
-    unread = row.getField(_REPORT).isNotNull()
+    # where no SELECT list of the batch has these columns, the rows come without them
+    row = f.col(SELECTED) if typed.numbers else f.lit(None).cast(f"struct<{typed.ddl}>")
     names = selected_names(typed, (*ours, *beside, "payload"))
-    selected = [
-        f.when(unread, None).otherwise(row.getField(name)).alias(to)
-        for name, to in zip(typed.names, names, strict=True)
-    ]
-    payload = f.when(~f.col("__eddyline_fits") | unread, f.col("payload")).alias("payload")
-    return read.select(*ours, *selected, "payload" if typed.beside_payload else payload)
+    selected = [row.getField(name).alias(to) for name, to in zip(typed.names, names, strict=True)]
+    return rows.select(*ours, *selected, "payload")
 
 
 def selected_names(typed: TypedList, taken: tuple[str, ...]) -> list[str]:

@@ -1,9 +1,9 @@
-"""SELECT lists whose rows can stand as columns: which types come back from JSON text exactly as they were."""
+"""SELECT lists whose rows can stand as columns: which types come back from files exactly as they were."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -12,6 +12,8 @@ from eddyline.model import types as t
 from eddyline.model.catalog import spark_type
 from eddyline.runtime.spark.schemas import quoted, type_text
 
+SELECTED: Final = "selected"  # the column of results that has what was selected, as a struct of these columns
+
 
 @dataclass(frozen=True, slots=True)
 class TypedList:
@@ -19,7 +21,7 @@ class TypedList:
 
     names: tuple[str, ...]
     types: tuple[str, ...]
-    numbers: tuple[int, ...] = ()  # the projections of a batch that have just these columns
+    numbers: tuple[int, ...] = ()  # the SELECT lists of a batch that have just these columns
     beside_payload: bool = False  # whether the payload stays where the columns say the same
 
     @property
@@ -55,7 +57,7 @@ def typed_list(schema: pa.Schema, *, nested: bool = True) -> TypedList | None:
 
 
 def _is_exact(kind: t.DataType, *, nested: bool, inside: bool = False) -> bool:
-    """Whether JSON text holds every value of a type; decimals inside of others do not: they are written as doubles."""
+    """Whether every format of files holds every value of a type; JSON has decimals inside of others as doubles."""
     if isinstance(kind, t.StructType | t.ArrayType | t.MapType):
         return nested and _is_exact_inside(kind)
     if isinstance(kind, t.DecimalType):

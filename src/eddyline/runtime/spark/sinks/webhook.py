@@ -20,9 +20,10 @@ from eddyline.errors import DeliveryError, SinkError
 from eddyline.runtime.spark.pipeline.secrets import Secret, Value, revealed, scrubbed, secrets_in
 from eddyline.runtime.spark.pipeline.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
-from eddyline.runtime.spark.sinks.base import AT_LEAST_ONCE, Lists, Refused, RowsRefusedError, delivering
+from eddyline.runtime.spark.sinks.base import Refused, RowsRefusedError, TextSink, delivering
 from eddyline.runtime.spark.sinks.documents import Document, DocumentRecord, cut
 from eddyline.runtime.spark.sinks.shape import as_json, payload_in
+from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,14 +34,11 @@ REFUSED: Final = ("query_id", "query_revision", "version", "tuple_key")  # what 
 ORDER: Final = ("destination", "query_number", "tuple_key", "payload")
 
 
-class WebhookSink:
+class WebhookSink(TextSink):
     """Posts to the address of its settings, or to that which a query names where the settings allow it."""
 
-    guarantee = AT_LEAST_ONCE
-
     def __init__(self, settings: SinkSettings, poster: Poster | None = None) -> None:
-        self.name = settings.name
-        self._settings = settings
+        super().__init__(settings)
         self._given = poster  # tests bring one that does not sleep
         self._record: DocumentRecord | None = None
         self._answered: dict[
@@ -71,7 +69,7 @@ class WebhookSink:
         self.inspect(pipeline)
         self._record = DocumentRecord(pipeline, self.name)
 
-    def deliver(self, rows: DataFrame, batch: Batch, lists: Lists | None = None) -> int | None:
+    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Post a batch, document by document; what the receiver refuses for good is told at the end."""
         poster = self._given or self._poster()
         delivered, refused = 0, list[Refused]()
@@ -163,9 +161,6 @@ class WebhookSink:
 
     def _option(self, name: str) -> float:
         return _number(self._settings.options, name, NUMBERS[name], self.name)
-
-    def close(self) -> None:
-        """Nothing is held open between batches."""
 
 
 def allowed_of(settings: SinkSettings) -> Allowed:
