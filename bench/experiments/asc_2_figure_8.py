@@ -21,7 +21,7 @@ from bench.experiments.result import Claim, Result, Row, head_of, mean
 from bench.experiments.scale import Scale
 from eddyline.config import StrategyName
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.walk import Walk
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(scale: Scale) -> Result:
     return Result("asc-2-figure-8", *head_of(__doc__), parameters, tuple(rows), _claims(rows))
 
 
-def micro_ratio(sample: Sample, sequence: Sequence) -> float:
+def micro_ratio(sample: Sample, sequence: VisitOrder) -> float:
     """The share of visits by micro-arrow among all visits after the first."""
     walk = Walk(sample, sequence)
     walk.step()

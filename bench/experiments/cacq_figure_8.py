@@ -13,7 +13,7 @@ ASC: all orders that start with a are alike to them, as the second count of each
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,7 +31,7 @@ from eddyline.index.asc import AscIndex, build_ascs
 from eddyline.model.asc import ASC
 from eddyline.model.expression import Column, Expression
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.statistics import count_visits
 from eddyline.order.strategies.factory import make_strategy
 from eddyline.order.strategies.strategy import find_sequence
@@ -89,7 +89,7 @@ def plot(result: Result) -> Figure:
     return figure
 
 
-def _row(series: str, sample: Sample, sequence: Sequence) -> Row:
+def _row(series: str, sample: Sample, sequence: VisitOrder) -> Row:
     """What an order costs by both counts."""
     names = names_of(sample.ascs)
     return {
@@ -127,7 +127,7 @@ def _filters(policy: Policy, warm_up: pa.RecordBatch, rest: pa.RecordBatch, **op
     return (sum(eddy.visits.values()) - visited) / rest.num_rows
 
 
-def find_order(seen: Sample, strategy: str = "adaptive") -> Sequence:
+def find_order(seen: Sample, strategy: str = "adaptive") -> VisitOrder:
     """What a strategy proposes after a sample, from the worst order."""
     settings = OrderSettings(period=PERIOD)
     start = sequence_of(seen.ascs, WORST)
@@ -135,10 +135,10 @@ def find_order(seen: Sample, strategy: str = "adaptive") -> Sequence:
     return find_sequence(finding, seen, period=PERIOD)
 
 
-def sequence_of(ascs: List[ASC], order: str) -> Sequence:
+def sequence_of(ascs: Sequence[ASC], order: str) -> VisitOrder:
     """An order by the names of fields."""
     names = names_of(ascs)
-    return Sequence(tuple([names.index(name) for name in order]))
+    return VisitOrder(tuple([names.index(name) for name in order]))
 
 
 def ascs() -> AscIndex:
@@ -152,7 +152,7 @@ def sample_of(index: AscIndex, batch: pa.RecordBatch) -> Sample:
     return Sample(index.ascs, np.array(regions, np.int32))
 
 
-def names_of(ascs: List[ASC]) -> list[str]:
+def names_of(ascs: Sequence[ASC]) -> list[str]:
     """The fields by their numbers as subjects."""
     return [_name(asc.subject) for asc in ascs]
 

@@ -27,7 +27,7 @@ from bench.workloads.predicates import Compare
 from eddyline.config import OrderSettings, StrategyName
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence as Subjects
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.carry_over import carry_over
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ NAMES: Final = ("fixed", "ticket", *STRATEGIES, *ANEW, over_time.HINDSIGHT)
 LAMBDA: Final = 5  # in periods
 ELSEWHERE: Final = 6  # by how many attributes every second set is moved, so that it shares four of ten
 Queries = tuple[Conjunction, ...]
-Start = Callable[[Subjects, Sequence[ASC], Sequence[ASC]], Subjects]
+Start = Callable[[VisitOrder, Sequence[ASC], Sequence[ASC]], VisitOrder]
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,14 @@ def _courses(chapters: list[Chapter], period: int) -> dict[str, course.Course]:
     return made
 
 
-def by_number(old: Subjects, old_ascs: Sequence[ASC], new_ascs: Sequence[ASC]) -> Subjects:
+def by_number(old: VisitOrder, old_ascs: Sequence[ASC], new_ascs: Sequence[ASC]) -> VisitOrder:
     """A new start, which knows nothing of the old order."""
-    return Subjects(tuple(range(len(new_ascs))))
+    return VisitOrder(tuple(range(len(new_ascs))))
 
 
-def through(chapters: list[Chapter], settings: OrderSettings, start: Subjects, then: Start) -> course.Course:
+def through(
+    chapters: list[Chapter], settings: OrderSettings, start: VisitOrder, then: Start
+) -> course.Course:
     """All chapters, each started by what `then` makes of the last order of the one before."""
     costs: list[float] = []
     sequence = start
@@ -145,7 +147,7 @@ def with_tickets(chapters: list[Chapter], settings: OrderSettings) -> course.Cou
         tickets.held = [held.get(asc.subject, 1) for asc in chapter.ascs]
         costs += course.run_tickets(chapter.stream, settings, tickets).costs
         held = {asc.subject: tickets.held[asc.number] for asc in chapter.ascs}
-    return course.Course(settings.period, tuple(costs), (), Subjects(()))
+    return course.Course(settings.period, tuple(costs), (), VisitOrder(()))
 
 
 def _claims(rows: list[Row], changes: dict[str, list[int]], span: int) -> tuple[Claim, ...]:

@@ -18,14 +18,14 @@ from bench.experiments.samples import sample_of
 from eddyline.config import OrderSettings
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.drift import Watch, measure
 from eddyline.order.statistics import count_visits
 from eddyline.order.strategies.factory import make_strategy
 from eddyline.order.strategies.strategy import Strategy, find_sequence
 from eddyline.order.strategies.ticket import Ticket, Tickets, route
 
-Make = Callable[[tuple[ASC, ...], Sequence], Strategy]
+Make = Callable[[tuple[ASC, ...], VisitOrder], Strategy]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Course:
     period: int
     costs: tuple[float, ...]
     rearranged: tuple[int, ...]
-    last: Sequence
+    last: VisitOrder
 
     @property
     def cost(self) -> float:
@@ -55,7 +55,7 @@ def periods(queries: QuerySet, data: Data, period: int, first: int = 0) -> Itera
 def run(
     stream: Iterable[Sample],
     settings: OrderSettings,
-    start: Sequence,
+    start: VisitOrder,
     initial: float | None = None,
     make: Make | None = None,
     *,
@@ -94,7 +94,7 @@ def run_tickets(stream: Iterable[Sample], settings: OrderSettings, tickets: Tick
     for sample in stream:
         tickets = tickets or new_tickets(sample.ascs, settings)
         costs.append(route(sample, tickets).visited_each)
-    return Course(settings.period, tuple(costs), (), Sequence(()))
+    return Course(settings.period, tuple(costs), (), VisitOrder(()))
 
 
 def new_tickets(ascs: tuple[ASC, ...], settings: OrderSettings) -> Tickets:
@@ -104,19 +104,21 @@ def new_tickets(ascs: tuple[ASC, ...], settings: OrderSettings) -> Tickets:
     return strategy.tickets
 
 
-def run_fixed(stream: Iterable[Sample], sequence: Sequence, period: int, *, immediate: bool = True) -> Course:
+def run_fixed(
+    stream: Iterable[Sample], sequence: VisitOrder, period: int, *, immediate: bool = True
+) -> Course:
     """The same with one sequence for ever."""
     costs = [count_visits(sample, sequence, immediate=immediate).visited_each for sample in stream]
     return Course(period, tuple(costs), (), sequence)
 
 
-def found(name: str, sample: Sample, *, period: int | None = None, seed: int = 0) -> Sequence:
+def found(name: str, sample: Sample, *, period: int | None = None, seed: int = 0) -> VisitOrder:
     """What a strategy proposes after a sample, with so many tuples a step or with all in every step."""
     strategy: Strategy = make_strategy(name, sample.ascs, settings=OrderSettings(seed=seed))
     return find_sequence(strategy, sample, period=period)
 
 
-def _made(sample: Sample, settings: OrderSettings, start: Sequence, make: Make | None) -> Strategy:
+def _made(sample: Sample, settings: OrderSettings, start: VisitOrder, make: Make | None) -> Strategy:
     if make is not None:
         return make(sample.ascs, start)
     return make_strategy(settings.strategy, sample.ascs, settings=settings, start=start)

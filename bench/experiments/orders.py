@@ -12,7 +12,7 @@ from bench.experiments.query_sets import QuerySet
 from bench.experiments.samples import sample_of
 from eddyline.config import OrderSettings
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence as Subjects
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.exact import survivors
 from eddyline.order.improve_order import improve_order
 from eddyline.order.sample_table import SampleTable
@@ -27,7 +27,7 @@ def learning_sample(queries: QuerySet, data: Data, tuples: int | None = None) ->
     return sample_of(queries, data.spread(min(tuples or LEARNT_FROM, data.tuples)))
 
 
-def cost(queries: QuerySet, data: Data, sequence: Subjects, *, immediate: bool = True) -> float:
+def cost(queries: QuerySet, data: Data, sequence: VisitOrder, *, immediate: bool = True) -> float:
     """ASCs visited by a tuple, over all tuples of a data set."""
     visited = 0
     for sample in periods(queries, data, min(PIECE, data.tuples)):
@@ -41,12 +41,12 @@ def costs(queries: QuerySet, data: Data, names: Iterable[str]) -> dict[str, floa
     return {name: cost(queries, data, found(name, sample)) for name in names}
 
 
-def extremes(queries: QuerySet, data: Data, all_tuples: Sample) -> dict[str, Subjects]:
+def extremes(queries: QuerySet, data: Data, all_tuples: Sample) -> dict[str, VisitOrder]:
     """The worst fixed order of a few tuples of a data set, and the best one of all: exact on the few, then made cheaper."""
     met = SampleTable(learning_sample(queries, data))
     left, each = survivors(met), np.ones(met.sample.subjects)
     best = improve_order(SampleTable(all_tuples), [met.cheapest(left, each)], kicks=3)
-    return {"SEQ worst": Subjects(met.cheapest(left, -each)), "SEQ best": Subjects(best)}
+    return {"SEQ worst": VisitOrder(met.cheapest(left, -each)), "SEQ best": VisitOrder(best)}
 
 
 def ticket_cost(queries: QuerySet, data: Data, tuples: int) -> float:
@@ -62,7 +62,7 @@ def random_extremes(queries: QuerySet, data: Data, count: int, seed: int = 31) -
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(sample.subjects).tolist() for _ in range(count)]
     orders.sort(key=lambda order: _visits(left, order))
-    best, worst = Subjects(tuple(orders[0])), Subjects(tuple(orders[-1]))
+    best, worst = VisitOrder(tuple(orders[0])), VisitOrder(tuple(orders[-1]))
     return cost(queries, data, best), cost(queries, data, worst)
 
 

@@ -11,7 +11,7 @@ from bench.experiments.query_sets import QuerySet
 from bench.experiments.samples import sample_of
 from bench.experiments.scale import Scale
 from eddyline.config import OrderSettings, StrategyName
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.statistics import count_visits
 from eddyline.order.strategies.factory import make_strategy
 from eddyline.order.strategies.hybrid import Hybrid
@@ -62,7 +62,7 @@ def _course(queries: QuerySet, data: Data, chosen: OrderSettings, make: Make) ->
     first = _warm_up(data, chosen)
     ascs, numbers = queries.index.ascs, tuple(range(len(queries.attributes)))
     warm = sample_of(queries, data.piece(0, first))
-    start = find_sequence(make(ascs, Sequence(numbers)), warm, period=chosen.period)
+    start = find_sequence(make(ascs, VisitOrder(numbers)), warm, period=chosen.period)
     return course.run(course.periods(queries, data, chosen.period, first), chosen, start, make=make)
 
 

@@ -13,7 +13,7 @@ from bench.experiments.query_sets import QuerySet, query_set
 from bench.experiments.result import Claim, Result, Row, head_of
 from bench.experiments.scale import Scale
 from eddyline.config import Drift, OrderSettings, StrategyName
-from eddyline.model.sequence import Sequence as Subjects
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.drift import measure
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _best(queries: QuerySet, both: tuple[Data, Data], stream: Sequence[object], 
     best = [best_order(orders.learning_sample(queries, data)) for data in both]
     costs: list[float] = []
     for place, sample in enumerate(stream):
-        chosen: Subjects = best[place * plan.period // plan.span % 2]
+        chosen: VisitOrder = best[place * plan.period // plan.span % 2]
         costs += course.run_fixed([sample], chosen, plan.period).costs  # type: ignore[list-item]
     return course.Course(plan.period, tuple(costs), (), best[0])
 

@@ -19,7 +19,7 @@ from eddyline.index.asc import build_ascs, is_conjunction
 from eddyline.index.sliced import build_sliced
 from eddyline.model.matches import Part
 from eddyline.model.query import NormalQuery
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.testing import literals
 from eddyline.testing.queries import draw_statement
 from eddyline.testing.rows import EVERYTHING, benign_rows, nasty_rows
@@ -114,7 +114,7 @@ def check(source: random.Random, count: int, batch: pa.RecordBatch, wanted: Pair
         same = pairs(MaskPart(sliced.match(Evaluation(columns, rows=size, time_zone="UTC"), size)))
         for immediate in (True, False):
             evaluation = Evaluation(columns, rows=size, time_zone="UTC")
-            found = rowwise.match(evaluation, size, sequence=Sequence(tuple(order)), immediate=immediate)
+            found = rowwise.match(evaluation, size, sequence=VisitOrder(tuple(order)), immediate=immediate)
             assert pairs(found) == same
             assert found.counters.dropped == size - len({row for row, _ in same})
         if wanted is not None:

@@ -12,7 +12,7 @@ from eddyline.execute.parts import numbers_of, slot_of
 from eddyline.kernels import rowwise as kernels
 from eddyline.model.asc import ASC, Words, subject_text
 from eddyline.model.numbering import Numbering
-from eddyline.model.sequence import Counters
+from eddyline.model.visit_order import Counters
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 Rows = npt.NDArray[np.int64]

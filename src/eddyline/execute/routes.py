@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.index.asc import AscIndex
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 
 Rows = npt.NDArray[np.int64]
 Order = tuple[int, ...]
@@ -27,7 +27,7 @@ class MacroRoute:
     drops: whether there are more to visit for those that are not.
     """
 
-    sequence: Sequence
+    sequence: VisitOrder
     starts: Rows
     cover: int
 
@@ -49,7 +49,7 @@ class MacroRoute:
 class HybridRoute:
     """An order of subjects with micro-arrows: for every region of the table the subject that comes next, or -1."""
 
-    sequence: Sequence
+    sequence: VisitOrder
     macro: Rows
     arrows: Rows
     starts: Rows
@@ -70,7 +70,7 @@ class HybridRoute:
 Route = MacroRoute | HybridRoute
 
 
-def route_of(index: AscIndex, sequence: Sequence) -> Route:
+def route_of(index: AscIndex, sequence: VisitOrder) -> Route:
     """How a sequence of some of the subjects is followed; arrows that leave these are not."""
     order = sequence.subjects
     if not order:

@@ -23,7 +23,7 @@ from eddyline.functions.evaluate.odd_text import ordered_values
 from eddyline.index.asc import AscIndex
 from eddyline.kernels import rowwise as kernels
 from eddyline.model.asc import Words, bits
-from eddyline.model.sequence import Counters, Sequence
+from eddyline.model.visit_order import Counters, VisitOrder
 
 Ids = npt.NDArray[np.unsignedinteger[Any]]
 KEEP_MOST: Final = kernels.CHUNK // 2  # of the first chunk; if more survive, compacting does not pay
@@ -38,9 +38,9 @@ PIECE_WORDS: Final = 1 << 27  # GRBs of at most 1 GiB are written before those o
 class Rowwise:
     """Evaluates plain conjunctions tuple by tuple."""
 
-    def __init__(self, index: AscIndex, sequence: Sequence | None = None) -> None:
+    def __init__(self, index: AscIndex, sequence: VisitOrder | None = None) -> None:
         self.index = index
-        self.sequence = sequence or Sequence(tuple(range(len(index.ascs))))
+        self.sequence = sequence or VisitOrder(tuple(range(len(index.ascs))))
         self._locators: list[Locator] = [locator(cutting) for cutting in index.cuttings]
         widest = max([cutting.size for cutting in index.cuttings], default=0)
         self._width: Any = np.uint16 if widest <= 2**16 else np.uint32
@@ -50,7 +50,7 @@ class Rowwise:
         self.times = VisitTimes(index)
 
     def match(
-        self, evaluation: Evaluation, rows: int, *, sequence: Sequence | None = None, immediate: bool = True
+        self, evaluation: Evaluation, rows: int, *, sequence: VisitOrder | None = None, immediate: bool = True
     ) -> Lineages:
         """The tuples that match and their queries; delayed pruning visits all ASCs before it drops a tuple."""
         sequence = sequence or self.sequence
@@ -58,7 +58,7 @@ class Rowwise:
         return self.lineages(evaluation, rows, sequence, immediate=immediate)
 
     def lineages(
-        self, evaluation: Evaluation, rows: int, sequence: Sequence, *, immediate: bool = True
+        self, evaluation: Evaluation, rows: int, sequence: VisitOrder, *, immediate: bool = True
     ) -> Lineages:
         """GRBs after a sequence of some of the subjects, which is what orders are measured by."""
         route = self._route(sequence)
@@ -70,7 +70,7 @@ class Rowwise:
         assert found is not None, "only attempts are given up"
         return found
 
-    def attempt(self, evaluation: Evaluation, rows: int, sequence: Sequence) -> Lineages | None:
+    def attempt(self, evaluation: Evaluation, rows: int, sequence: VisitOrder) -> Lineages | None:
         """As `match`; None as soon as the first rows show that the subjects at the front do not drop the half of them."""
         route = self._route(sequence)
         if isinstance(route, HybridRoute) or not route.drops:
@@ -135,7 +135,7 @@ class Rowwise:
         assert kept is not None
         return kept
 
-    def few_left(self, evaluation: Evaluation, rows: int, sequence: Sequence) -> Rows | None:
+    def few_left(self, evaluation: Evaluation, rows: int, sequence: VisitOrder) -> Rows | None:
         """Rows that the first subjects of a sequence do not drop, if these are at most the half of all."""
         route = self._route(sequence)
         if isinstance(route, HybridRoute) or not route.drops:
@@ -145,7 +145,7 @@ class Rowwise:
         return self._survivors(route.starts[: route.cover], ids, np.zeros(route.cover, np.int64))
 
     def trace(
-        self, evaluation: Evaluation, row: int, *, sequence: Sequence | None = None
+        self, evaluation: Evaluation, row: int, *, sequence: VisitOrder | None = None
     ) -> tuple[Visit, ...]:
         """What one tuple goes through under immediate pruning."""
         visits: list[Visit] = []
@@ -178,7 +178,7 @@ class Rowwise:
         self._locate(evaluation, wanted, ids, None)
         return ids.astype(np.int32)
 
-    def _route(self, sequence: Sequence) -> Route:
+    def _route(self, sequence: VisitOrder) -> Route:
         """What is known of a sequence; that of the last one is kept."""
         last = self._last
         if last.sequence is not sequence and last.sequence != sequence:

@@ -20,7 +20,7 @@ from eddyline.index.asc import AscIndex
 from eddyline.index.segment import Segment
 from eddyline.kernels.sorting import add_numbers
 from eddyline.model.matches import SegmentPart
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 
 
 class SegmentExecutor:
@@ -77,7 +77,7 @@ class SegmentExecutor:
         return found if isinstance(found, LiveSteering) else None
 
     def recorded(
-        self, sequence: Sequence | None = None, way: Way = "sliced", passed: Passed | None = None
+        self, sequence: VisitOrder | None = None, way: Way = "sliced", passed: Passed | None = None
     ) -> RecordedSteering | None:
         """Steering that learns nothing: in the first order of the segment, or in a given order and way."""
         unkeyed = self.unkeyed

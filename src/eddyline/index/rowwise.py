@@ -26,7 +26,7 @@ from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.index.asc import AscIndex, build_ascs, is_conjunction
 from eddyline.index.sliced import SlicedIndex
 from eddyline.model.predicate import NEVER, Predicate
-from eddyline.model.sequence import Sequence as Subjects
+from eddyline.model.visit_order import VisitOrder
 
 SMALL_BATCH: Final = 64
 TINY_BATCH: Final = 16  # for tables of more than CACHED bytes
@@ -38,7 +38,7 @@ class RowwiseIndex:
     """Plain conjunctions as ASCs, for batches of up to `most_rows`, or for all."""
 
     ascs: AscIndex
-    sequence: Subjects
+    sequence: VisitOrder
     most_rows: int | None
 
     def serves(self, rows: int) -> bool:
@@ -73,10 +73,10 @@ def build_rowwise(
     return RowwiseIndex(ascs, _sequence(ascs), most_rows), other
 
 
-def _sequence(index: AscIndex) -> Subjects:
+def _sequence(index: AscIndex) -> VisitOrder:
     """First the subject whose average region leaves the fewest queries possible."""
     ones = np.bitwise_count(index.table).sum(axis=(0, 2), dtype=np.int64)
     left = [
         ones[start : start + asc.regions].mean() for start, asc in zip(index.starts, index.ascs, strict=True)
     ]
-    return Subjects(tuple(sorted(range(len(left)), key=left.__getitem__)))
+    return VisitOrder(tuple(sorted(range(len(left)), key=left.__getitem__)))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 
 import numpy as np
 
 from eddyline.model.asc import ASC, Words
 from eddyline.model.expression import Expression
 from eddyline.model.sample import query_usage
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 
 
-def carry_over(old: Sequence, old_ascs: List[ASC], new_ascs: List[ASC]) -> Sequence:
+def carry_over(old: VisitOrder, old_ascs: Sequence[ASC], new_ascs: Sequence[ASC]) -> VisitOrder:
     """A sequence for new ASCs: subjects that still exist keep their relative order and the arrows of equal regions.
 
     New subjects without which there is no cover set come where the old ones and they first are one: until then no tuple
@@ -26,7 +26,9 @@ def carry_over(old: Sequence, old_ascs: List[ASC], new_ascs: List[ASC]) -> Seque
     needed = _needed(query_usage(new_ascs), kept, fresh)
     place = _place(query_usage(new_ascs), kept, needed)
     rest = [subject for subject in fresh if subject not in needed]
-    return Sequence((*kept[:place], *needed, *kept[place:], *rest), _arrows(old, old_ascs, new_ascs, number))
+    return VisitOrder(
+        (*kept[:place], *needed, *kept[place:], *rest), _arrows(old, old_ascs, new_ascs, number)
+    )
 
 
 def _left(asc: ASC) -> float:
@@ -55,7 +57,7 @@ def _place(qubs: Words, kept: list[int], needed: list[int]) -> int:
 
 
 def _arrows(
-    old: Sequence, old_ascs: List[ASC], new_ascs: List[ASC], number: dict[Expression, int]
+    old: VisitOrder, old_ascs: Sequence[ASC], new_ascs: Sequence[ASC], number: dict[Expression, int]
 ) -> tuple[Arrow, ...]:
     """The arrows whose ends and region still exist."""
     arrows: list[Arrow] = []

@@ -5,7 +5,7 @@ A query without any condition is used by no subject; it is left out here, and wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -46,7 +46,7 @@ def minimal_cover_sets(qubs: Words) -> tuple[tuple[int, ...], ...]:
     raise AssertionError("all subjects together are a cover set")
 
 
-def explain_cover_set(ascs: List[ASC]) -> str:
+def explain_cover_set(ascs: Sequence[ASC]) -> str:
     """The cover set in words."""
     qubs = query_usage(ascs)
     found = minimal_cover_set(qubs)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from eddyline.config import Drift, OrderSettings
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Counters, Sequence
+from eddyline.model.visit_order import Counters, VisitOrder
 from eddyline.order.statistics import count_visits, selectivity
 
 
@@ -21,7 +21,7 @@ def changed(initial: float, current: float, threshold: float) -> bool:
     return abs(current - initial) / initial >= threshold
 
 
-def measure(sample: Sample, sequence: Sequence, drift: Drift) -> float:
+def measure(sample: Sample, sequence: VisitOrder, drift: Drift) -> float:
     """What is watched, of a sequence on a sample."""
     if drift == "selectivity":
         return selectivity(sample, sequence.subjects)
@@ -66,6 +66,6 @@ class Watch:
             value = ones / max(1, queries * counters.tuples)
         return self.add(counters.tuples, value)
 
-    def add_sample(self, sample: Sample, sequence: Sequence, passed: int) -> bool:
+    def add_sample(self, sample: Sample, sequence: VisitOrder, passed: int) -> bool:
         """The same from a sample of the tuples that passed."""
         return self.add(passed, measure(sample, sequence, self.settings.drift), sample.tuples)

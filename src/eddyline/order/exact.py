@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import Final
 
 from eddyline.errors import SettingsError
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.sample_table import Costs, Ending, SampleTable
 
 MOST_SUBJECTS: Final = 16
 TIE: Final = 1e-6  # what a visit counts that only decides between orders of the same cost
 
 
-def best_order(met: SampleTable, costs: Costs, *, ending: Ending, ties: Ending | None = None) -> Sequence:
+def best_order(met: SampleTable, costs: Costs, *, ending: Ending, ties: Ending | None = None) -> VisitOrder:
     """The order of least cost, each visit at the cost of its subject.
 
     ties: of orders that cost the same the one that would be the cheapest if ways ended there.
@@ -25,7 +25,7 @@ def best_order(met: SampleTable, costs: Costs, *, ending: Ending, ties: Ending |
     left = survivors(met, ending)
     if ties is not None:
         left += TIE * survivors(met, ties)
-    return Sequence(met.cheapest(left, costs))
+    return VisitOrder(met.cheapest(left, costs))
 
 
 def survivors(met: SampleTable, ending: Ending = "dropped") -> Costs:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.order.sample_table import Costs, Rows, SampleTable
 
 ROUNDS: Final = 3
@@ -21,14 +21,14 @@ WORTH: Final = 0.001  # part of the cost that a round must save for another one
 
 
 def improve_arrows(
-    met: SampleTable, sequence: Sequence, *, costs: Costs | None = None, fewer: bool = False
-) -> Sequence:
+    met: SampleTable, sequence: VisitOrder, *, costs: Costs | None = None, fewer: bool = False
+) -> VisitOrder:
     """The sequence with other arrows, or without: the tuples of the sample cost no more than by either.
 
     fewer: only take arrows away.
     """
     trial = min(
-        (_Trial(met, each, costs) for each in (sequence, Sequence(sequence.subjects))),
+        (_Trial(met, each, costs) for each in (sequence, VisitOrder(sequence.subjects))),
         key=lambda trial: float(trial.spent.sum()),
     )
     for _ in range(ROUNDS):
@@ -43,7 +43,7 @@ def improve_arrows(
 class _Trial:
     """The arrows so far, as one target for each region of all subjects, and what each tuple costs with them."""
 
-    def __init__(self, met: SampleTable, sequence: Sequence, costs: Costs | None) -> None:
+    def __init__(self, met: SampleTable, sequence: VisitOrder, costs: Costs | None) -> None:
         self.met, self.costs = met, costs
         self.order = np.array(sequence.subjects, np.int64)
         found = met.arrows(sequence)
@@ -51,13 +51,13 @@ class _Trial:
         self.spent = self._walked(self.targets)
 
     @property
-    def sequence(self) -> Sequence:
+    def sequence(self) -> VisitOrder:
         """With the arrows as sequences have them."""
         places = np.flatnonzero(self.targets >= 0)
         subjects = np.searchsorted(self.met.starts, places, side="right") - 1
         ends = zip(subjects, places - self.met.starts[subjects], self.targets[places], strict=True)
         arrows = tuple([Arrow(int(subject), int(region), int(to)) for subject, region, to in ends])
-        return Sequence(tuple(self.order.tolist()), arrows)
+        return VisitOrder(tuple(self.order.tolist()), arrows)
 
     def improve(self, subject: int, ends: tuple[int, ...]) -> None:
         """Try no arrow and arrows to some ends, and give each region of a subject what saves the most beyond chance."""

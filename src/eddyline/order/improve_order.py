@@ -11,7 +11,7 @@ best of all orders nearly always.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,7 +22,7 @@ Order = tuple[int, ...]
 
 def improve_order(
     met: SampleTable,
-    starts: List[Order],
+    starts: Sequence[Order],
     *,
     costs: Costs | None = None,
     ending: Ending = "dropped",

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.model.sample import query_usage
-from eddyline.model.sequence import Arrow
+from eddyline.model.visit_order import Arrow
 from eddyline.order.sample_table import Rows
 from eddyline.order.walk import Walk
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
@@ -16,7 +16,7 @@ from eddyline.model import types as t
 from eddyline.model.asc import ASC, BLOCK_WORDS, Words
 from eddyline.model.expression import Column
 from eddyline.model.sample import Sample, query_usage
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 
 Rows = npt.NDArray[np.int64]
 Costs = npt.NDArray[np.float64]
@@ -54,7 +54,7 @@ class SampleTable:
 
     def ways(
         self,
-        sequence: Sequence,
+        sequence: VisitOrder,
         costs: Costs | None = None,
         *,
         ending: Ending = "dropped",
@@ -98,7 +98,7 @@ class SampleTable:
         )
         return Ways(found.made, found.ended, found.spent, dropped)
 
-    def arrows(self, sequence: Sequence) -> Rows:
+    def arrows(self, sequence: VisitOrder) -> Rows:
         """Per region of all subjects where its micro-arrow leads to, -1 for none; nothing if there are no arrows."""
         if not sequence.arrows:
             return _NO_ARROWS
@@ -107,7 +107,7 @@ class SampleTable:
             targets[self.starts[arrow.subject] + arrow.region] = arrow.to
         return targets
 
-    def grown(self, chosen: List[int], candidates: List[int], counted: Words) -> tuple[Rows, Rows]:
+    def grown(self, chosen: Sequence[int], candidates: Sequence[int], counted: Words) -> tuple[Rows, Rows]:
         """What each candidate would leave after the chosen subjects: ones at some queries, and tuples."""
         ones, alive = np.empty(len(candidates), np.int64), np.empty(len(candidates), np.int64)
         subjects = np.array(chosen, np.int64), np.array(candidates, np.int64)
@@ -123,7 +123,7 @@ class SampleTable:
         search.greedy(self.words, self.every, self.qubs, costs, order, covered, grbs, *scratch)
         return tuple(order.tolist())
 
-    def descend(self, order: List[int], costs: Costs, ending: Ending) -> tuple[tuple[int, ...], float]:
+    def descend(self, order: Sequence[int], costs: Costs, ending: Ending) -> tuple[tuple[int, ...], float]:
         """An order from which no subject can be moved to a cheaper place, and its cost.
 
         The cost leaves out tuples that visit every subject in any order.
@@ -192,7 +192,7 @@ def undecided(qubs: Words, visited: npt.NDArray[np.bool_]) -> Words:
     return np.asarray(np.bitwise_or.reduce(open_to, axis=1))
 
 
-def newest(samples: List[Sample], most: int) -> Sample:
+def newest(samples: Sequence[Sample], most: int) -> Sample:
     """The last tuples of some samples, together at most so many."""
     regions = np.concatenate([sample.regions for sample in samples], axis=1)
     return Sample(samples[0].ascs, regions[:, max(0, regions.shape[1] - most) :])
@@ -206,7 +206,7 @@ def compile_kernels() -> None:
         0, Column("a", t.INT), np.empty(0), 1, 1, ones, np.ones((1, 2, BLOCK_WORDS), np.uint64), ones[None]
     )
     met = SampleTable(Sample((asc,), np.zeros((1, 1), np.int32)))
-    met.ways(Sequence((0,)))
+    met.ways(VisitOrder((0,)))
     met.grown((), (0,), met.every)
     met.greedy(np.ones(1))
     met.descend((0,), np.ones(1), "dropped")

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from eddyline.model.asc import Words
 from eddyline.model.sample import Sample, query_usage
-from eddyline.model.sequence import Counters, Sequence
+from eddyline.model.visit_order import Counters, VisitOrder
 from eddyline.order.sample_table import Ending, Rows, SampleTable, Ways
 
 
-def selectivity(sample: Sample, subjects: List[int]) -> float:
+def selectivity(sample: Sample, subjects: Sequence[int]) -> float:
     """ASC-1's s: the share of (tuple, query) pairs still possible after some subjects."""
     return _share(ones(sample.after(subjects)), sample.queries * sample.tuples)
 
 
-def conditional_selectivity(sample: Sample, before: List[int], subject: int) -> float:
+def conditional_selectivity(sample: Sample, before: Sequence[int], subject: int) -> float:
     """ASC-2's s(rho -> A | rho): the same after one subject more, among the queries that use none of those before."""
     left = uncovered(sample, before)
     passed = ones(sample.after([*before, subject]) & left)
     return _share(passed, ones(left) * sample.tuples)
 
 
-def dropping_ratio(sample: Sample, subjects: List[int]) -> float:
+def dropping_ratio(sample: Sample, subjects: Sequence[int]) -> float:
     """ASC-2's d: the share of tuples for which no query is left after some subjects."""
     return _share(int(dropped(sample.after(subjects)).sum()), sample.tuples)
 
@@ -38,7 +38,7 @@ def region_selectivity(sample: Sample, subject: int) -> tuple[Rows, npt.NDArray[
     return tuples, possible / max(1, asc.queries)
 
 
-def uncovered(sample: Sample, subjects: List[int]) -> Words:
+def uncovered(sample: Sample, subjects: Sequence[int]) -> Words:
     """The queries that use none of some subjects."""
     used = query_usage(sample.ascs[subject] for subject in subjects)
     return np.asarray(sample.every & ~np.bitwise_or.reduce(used)) if len(used) else sample.every
@@ -55,7 +55,7 @@ def dropped(grb: Words) -> npt.NDArray[np.bool_]:
 
 
 def count_visits(
-    sample: Sample, sequence: Sequence, *, immediate: bool = True, ending: Ending = "dropped"
+    sample: Sample, sequence: VisitOrder, *, immediate: bool = True, ending: Ending = "dropped"
 ) -> Counters:
     """What a sequence does to the sample, micro-arrows followed; survivors are those left after so many visits.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from eddyline.model.asc import Words
 from eddyline.model.sample import Sample, query_usage
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.sample_table import Ending, Rows, undecided
 from eddyline.order.statistics import dropped
 
@@ -24,7 +24,7 @@ class Walk:
     """
 
     def __init__(
-        self, sample: Sample, sequence: Sequence, *, immediate: bool = True, ending: Ending = "dropped"
+        self, sample: Sample, sequence: VisitOrder, *, immediate: bool = True, ending: Ending = "dropped"
     ) -> None:
         self.sample, self.sequence, self.immediate, self.ending = sample, sequence, immediate, ending
         self.dropped = 0
@@ -89,7 +89,7 @@ class Walk:
         return undecided(query_usage(self.sample.ascs), ways)[way.reshape(-1)]
 
 
-def _targets(sample: Sample, sequence: Sequence, subject: int) -> Rows | None:
+def _targets(sample: Sample, sequence: VisitOrder, subject: int) -> Rows | None:
     """Per region of a subject where its micro-arrow leads to, -1 for none; None if it has no arrows at all."""
     arrows = [arrow for arrow in sequence.arrows if arrow.subject == subject]
     if not arrows:

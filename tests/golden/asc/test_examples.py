@@ -20,7 +20,7 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import AscIndex, build_ascs
 from eddyline.model.asc import bits, covered
 from eddyline.model.expression import Column
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 
 FOLDER = Path(__file__).parent
 
@@ -134,7 +134,7 @@ def test_a_cover_sets(a: AscIndex) -> None:
 
 def test_a_dropping_ratio(a: AscIndex) -> None:
     """Example 4: d(A1 -> A2 -> A3) = 2/3."""
-    found = Rowwise(a).lineages(batch_of(A_TUPLES, A_KINDS), 3, Sequence((0, 1, 2)))
+    found = Rowwise(a).lineages(batch_of(A_TUPLES, A_KINDS), 3, VisitOrder((0, 1, 2)))
     assert found.counters.dropping_ratio == pytest.approx(2 / 3)
     assert found.counters.survivors == (3, 3, 1)
 
@@ -142,7 +142,9 @@ def test_a_dropping_ratio(a: AscIndex) -> None:
 def test_a_selectivities_of_the_first_tuple(a: AscIndex) -> None:
     """Example 5: s(A1) = 3/4, s(A2) = 1/2, s(A3) = 3/4, s(A4) = 3/4 on t1."""
     evaluation = batch_of(A_TUPLES[:1], A_KINDS)
-    ones = [np.bitwise_count(Rowwise(a).lineages(evaluation, 1, Sequence((i,))).grb).sum() for i in range(4)]
+    ones = [
+        np.bitwise_count(Rowwise(a).lineages(evaluation, 1, VisitOrder((i,))).grb).sum() for i in range(4)
+    ]
     assert ones == [3, 2, 3, 3]
 
 
@@ -168,7 +170,7 @@ def test_b_tuples(b: AscIndex) -> None:
 
 @pytest.mark.parametrize(("order", "selectivity"), [((0, 1), 2 / 9), ((0, 2), 1 / 3)])
 def test_b_selectivities(b: AscIndex, order: tuple[int, ...], selectivity: float) -> None:
-    found = Rowwise(b).lineages(batch_of(B_TUPLES, B_KINDS), 3, Sequence(order))
+    found = Rowwise(b).lineages(batch_of(B_TUPLES, B_KINDS), 3, VisitOrder(order))
     assert np.bitwise_count(found.grb).sum() / (3 * 3) == pytest.approx(selectivity)
 
 

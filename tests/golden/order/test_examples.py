@@ -11,7 +11,7 @@ import pytest
 
 from eddyline.model.asc import bits
 from eddyline.model.sample import Sample, query_usage
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.order.cover_set import explain_cover_set, minimal_cover_set, minimal_cover_sets
 from eddyline.order.statistics import conditional_selectivity, count_visits, dropping_ratio, selectivity
 from eddyline.order.strategies.factory import make_strategy
@@ -38,7 +38,7 @@ def b() -> Sample:
     return sample_from(B_QUERIES, B_TUPLES, B_KINDS)
 
 
-def way(sample: Sample, sequence: Sequence) -> list[tuple[int, str]]:
+def way(sample: Sample, sequence: VisitOrder) -> list[tuple[int, str]]:
     """The visits of the only tuple of a sample, and its GRB after each."""
     walk, steps = Walk(sample, sequence, immediate=False), []
     while len(steps) < len(sequence) and (not steps or "1" in steps[-1][1]):
@@ -51,14 +51,14 @@ def way(sample: Sample, sequence: Sequence) -> list[tuple[int, str]]:
     ("row", "grbs"), [(0, "0111 0010 0000"), (1, "0101 0001 0001 0001"), (2, "0111 0010 0000")]
 )
 def test_figure_3(row: int, grbs: str) -> None:
-    steps = way(a(A_TUPLES[row]), Sequence((A1, A2, A3, A4)))
+    steps = way(a(A_TUPLES[row]), VisitOrder((A1, A2, A3, A4)))
     assert [grb for _, grb in steps] == grbs.split()
 
 
 def test_figure_3_visits() -> None:
-    counters = count_visits(a(*A_TUPLES), Sequence((A1, A2, A3, A4)))
+    counters = count_visits(a(*A_TUPLES), VisitOrder((A1, A2, A3, A4)))
     assert (counters.visited, counters.dropped, counters.survivors) == (10, 2, (3, 3, 1, 1))
-    delayed = count_visits(a(*A_TUPLES), Sequence((A1, A2, A3, A4)), immediate=False)
+    delayed = count_visits(a(*A_TUPLES), VisitOrder((A1, A2, A3, A4)), immediate=False)
     assert (delayed.visited, delayed.dropped, delayed.survivors) == (12, 2, (3, 3, 3, 1))
 
 
@@ -81,7 +81,7 @@ def test_example_5_measures() -> None:
 
 
 def test_example_5_macro_sequence() -> None:
-    macro = Macro(a(*A_TUPLES).ascs, Sequence((A4, A3, A2, A1)))
+    macro = Macro(a(*A_TUPLES).ascs, VisitOrder((A4, A3, A2, A1)))
     grown = []
     for row in A_TUPLES:
         assert not macro.ready
@@ -89,7 +89,7 @@ def test_example_5_macro_sequence() -> None:
         grown.append(tuple(macro.chosen))
     assert grown == [(A2,), (A2, A1), (A2, A1, A3, A4)]
     assert macro.ready, "n - 1 periods: the last subject has no rival"
-    assert macro.propose() == Sequence((A2, A1, A3, A4))
+    assert macro.propose() == VisitOrder((A2, A1, A3, A4))
     assert find_sequence(make_strategy("macro", macro.ascs), a(*A_TUPLES), period=1) == macro.propose()
 
 
@@ -98,12 +98,12 @@ def test_example_6() -> None:
 
     The macro-sequence goes from A1 to A3, so that both arrows are better than it.
     """
-    macro = Sequence((A1, A3, A2, A4))
+    macro = VisitOrder((A1, A3, A2, A4))
     hybrid = Hybrid(a(T4).ascs, macro, given=True)
     hybrid.observe(a(T4))
     assert hybrid.propose().arrows == (Arrow(A1, RA5, A2),)
     hybrid.observe(a(T5))
-    assert hybrid.propose() == Sequence(macro.subjects, (Arrow(A1, RA5, A2), Arrow(A2, RA5, A4)))
+    assert hybrid.propose() == VisitOrder(macro.subjects, (Arrow(A1, RA5, A2), Arrow(A2, RA5, A4)))
     assert hybrid.ready
 
 
@@ -117,7 +117,7 @@ def test_example_6_measures() -> None:
 
 def test_example_6_macro_arrow_is_as_good() -> None:
     """Where the macro-sequence leads to A2 by itself, an arrow there would not be better."""
-    hybrid = Hybrid(a(T4).ascs, Sequence((A1, A2, A3, A4)), given=True)
+    hybrid = Hybrid(a(T4).ascs, VisitOrder((A1, A2, A3, A4)), given=True)
     hybrid.observe(a(T4))
     hybrid.observe(a(T5))
     assert hybrid.propose().arrows == (Arrow(A2, RA5, A4),)
@@ -133,7 +133,7 @@ def test_example_6_macro_arrow_is_as_good() -> None:
     ],
 )
 def test_example_7(row: Row, visits: list[int]) -> None:
-    sequence = Sequence((A1, A2, A3, A4), ARROWS)
+    sequence = VisitOrder((A1, A2, A3, A4), ARROWS)
     assert [subject for subject, _ in way(a(row), sequence)] == visits
     assert count_visits(a(row), sequence).visited == len(visits)
 
@@ -149,18 +149,18 @@ def test_b_macssas(b: Sample) -> None:
     strategy = make_strategy("macssas", b.ascs)
     assert not strategy.ready
     strategy.observe(b)
-    assert strategy.ready and strategy.propose() == Sequence((0, 1, 2))
+    assert strategy.ready and strategy.propose() == VisitOrder((0, 1, 2))
 
 
 def test_b_visits(b: Sample) -> None:
     """t3 is dropped after A1."""
-    assert count_visits(b, Sequence((0, 1, 2))).survivors == (2, 2, 2)
+    assert count_visits(b, VisitOrder((0, 1, 2))).survivors == (2, 2, 2)
 
 
 def test_explained(rewrite_golden: bool) -> None:
     path = Path(__file__).parent / "example_7.txt"
     ascs = a(T4).ascs
-    found = "\n".join([explain_cover_set(ascs), Sequence((A1, A2, A3, A4), ARROWS).explain(ascs), ""])
+    found = "\n".join([explain_cover_set(ascs), VisitOrder((A1, A2, A3, A4), ARROWS).explain(ascs), ""])
     if rewrite_golden:
         path.write_text(found, encoding="utf-8")
     assert found == path.read_text(encoding="utf-8")

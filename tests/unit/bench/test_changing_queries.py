@@ -13,7 +13,7 @@ from bench.experiments.result import Claim, Result, Spread
 from eddyline.config import OrderSettings
 from eddyline.model.asc import subject_text
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.strategies.ticket import Tickets
 
 PERIOD = 50
@@ -56,7 +56,7 @@ def test_tickets_stay_with_filters_that_are_still_there(monkeypatch: pytest.Monk
         names = [subject_text(asc.subject) for asc in stream[0].ascs]
         started.append(dict(zip(names, tickets.held, strict=True)))
         tickets.held = [held + 10 for held in tickets.held]
-        return course.Course(PERIOD, (), (), Sequence(()))
+        return course.Course(PERIOD, (), (), VisitOrder(()))
 
     monkeypatch.setattr(course, "run_tickets", play)
     changing_queries.with_tickets(chapters, OrderSettings(period=PERIOD))

@@ -22,7 +22,7 @@ from bench.experiments.result import Claim, Result, head_of, write
 from bench.experiments.samples import sample_of
 from bench.experiments.scale import Scale
 from eddyline.config import OrderSettings
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.statistics import count_visits
 
 OURS = [module for paper in ("asc-1", "asc-2", "beyond") for module in FIGURES[paper]]
@@ -184,7 +184,7 @@ def test_a_course_rearranges_when_mu_is_0_and_never_when_it_is_large() -> None:
     queries = query_set(sets.first())
     sample = sample_of(queries, bell(4_000).piece(0, 4_000))
     stream = [sample.part(start, start + 100) for start in range(0, 4_000, 100)]
-    start = Sequence(tuple(range(10)))
+    start = VisitOrder(tuple(range(10)))
     settings = OrderSettings(strategy="macro", period=100, check_every=500, threshold=0.0)
     adapted = run(stream, settings, start)
     assert adapted.rearranged[0] == 5 + 9, "lambda, then a period for each subject but the last"

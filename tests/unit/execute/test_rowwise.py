@@ -13,7 +13,7 @@ from eddyline.execute.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import build_ascs
 from eddyline.model.matches import Matches
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 
 STREAM = Stream("s", pa.schema([("a", pa.int64()), ("b", pa.float64()), ("c", pa.string())]))
 WHERES = ("a = 5", "a = 5 AND b > 0.5", "a = 6 AND c = 'x'", "a = 6 AND b <= 0.5 AND c >= 'w'")
@@ -57,7 +57,7 @@ def test_matches(rows: int, values: int) -> None:
     wanted = expected(columns)
     for order in itertools.permutations(range(3)):
         for immediate in (True, False):
-            found = executor.match(evaluation(columns), rows, sequence=Sequence(order), immediate=immediate)
+            found = executor.match(evaluation(columns), rows, sequence=VisitOrder(order), immediate=immediate)
             assert list(zip(*(column.tolist() for column in found.pairs()), strict=True)) == wanted
             counters = found.counters
             assert counters.tuples == rows
@@ -83,7 +83,7 @@ def test_visits_are_those_of_algorithm_1(rows: int) -> None:
     columns = tuples(rows, 30)
     executor = rowwise(*WHERES)
     for order in itertools.permutations(range(3)):
-        sequence = Sequence(order)
+        sequence = VisitOrder(order)
         found = executor.match(evaluation(columns), rows, sequence=sequence).counters
         sampled = range(0, rows, max(1, rows // 100))
         traces = [executor.trace(evaluation(columns), row, sequence=sequence) for row in sampled]
@@ -113,10 +113,10 @@ def test_prefilter_keeps_what_may_match(rows: int) -> None:
 
 def test_lineages_after_some_subjects() -> None:
     columns = {"a": pa.array([5, 6, 7]), "b": pa.array([1.0, 1.0, 1.0]), "c": pa.array(["x", "x", "x"])}
-    found = rowwise(*WHERES).lineages(evaluation(columns), 3, Sequence((0,)))
+    found = rowwise(*WHERES).lineages(evaluation(columns), 3, VisitOrder((0,)))
     assert found.row.tolist() == [0, 1]
     assert found.grb[:, 0].tolist() == [0b0011, 0b1100]
-    unvisited = rowwise(*WHERES).lineages(evaluation(columns), 3, Sequence(()))
+    unvisited = rowwise(*WHERES).lineages(evaluation(columns), 3, VisitOrder(()))
     assert unvisited.grb[:, 0].tolist() == [0b1111] * 3
 
 
@@ -176,9 +176,9 @@ def test_large_results_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sequences() -> None:
     executor, columns = rowwise(*WHERES), tuples(3)
     with pytest.raises(AssertionError, match="all subjects"):
-        executor.match(evaluation(columns), 3, sequence=Sequence((0, 1)))
+        executor.match(evaluation(columns), 3, sequence=VisitOrder((0, 1)))
     with pytest.raises(AssertionError, match="a region of its subject"):
-        executor.match(evaluation(columns), 3, sequence=Sequence((0, 1, 2), (Arrow(0, 99, 2),)))
+        executor.match(evaluation(columns), 3, sequence=VisitOrder((0, 1, 2), (Arrow(0, 99, 2),)))
     with pytest.raises(AssertionError, match="once"):
-        Sequence((0, 0))
-    assert str(Sequence((0, 1, 2), (Arrow(0, 4, 2),))) == "0 -> 1 -> 2; 0[4] -> 2"
+        VisitOrder((0, 0))
+    assert str(VisitOrder((0, 1, 2), (Arrow(0, 4, 2),))) == "0 -> 1 -> 2; 0[4] -> 2"

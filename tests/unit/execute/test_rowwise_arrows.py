@@ -13,7 +13,7 @@ from eddyline.execute.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import build_ascs
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.order.statistics import count_visits
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -38,7 +38,7 @@ def evaluation(rows: int, seed: int) -> Evaluation:
     return Evaluation(columns, rows=rows, time_zone="UTC")
 
 
-def hybrid(rowwise: Rowwise, seed: int, arrows: int) -> Sequence:
+def hybrid(rowwise: Rowwise, seed: int, arrows: int) -> VisitOrder:
     """A sequence in any order, with arrows from any regions to any subjects."""
     source, ascs = random.Random(seed), rowwise.index.ascs
     order = list(range(len(ascs)))
@@ -48,7 +48,7 @@ def hybrid(rowwise: Rowwise, seed: int, arrows: int) -> Sequence:
         asc = source.choice(ascs)
         to = source.choice([number for number in order if number != asc.number])
         found[asc.number, source.randrange(asc.regions)] = to
-    return Sequence(tuple(order), tuple(Arrow(*start, to) for start, to in found.items()))
+    return VisitOrder(tuple(order), tuple(Arrow(*start, to) for start, to in found.items()))
 
 
 @pytest.mark.parametrize("queries", [3, 40, 600])
@@ -73,8 +73,8 @@ def test_rows_that_the_first_subject_drops_are_located_no_further() -> None:
     tuples = evaluation(20_000, 4)
     sample = Sample(rowwise.index.ascs, rowwise.regions(tuples, 20_000))
     for sequence in (
-        Sequence((0, 1, 2, 3), (Arrow(0, 3, 3), Arrow(3, 1, 2))),
-        Sequence((2, 0, 1, 3), (Arrow(0, 1, 1),)),
+        VisitOrder((0, 1, 2, 3), (Arrow(0, 3, 3), Arrow(3, 1, 2))),
+        VisitOrder((2, 0, 1, 3), (Arrow(0, 1, 1),)),
     ):
         found = rowwise.match(tuples, 20_000, sequence=sequence)
         assert found.counters == count_visits(sample, sequence)
@@ -101,6 +101,6 @@ def test_a_traced_tuple_follows_arrows() -> None:
 def test_some_subjects_of_a_sequence_with_arrows() -> None:
     """Arrows that lead out of the sequence are not followed: the GRBs are those of its subjects."""
     rowwise, tuples = executor(40, 8), evaluation(300, 8)
-    with_arrows = rowwise.lineages(tuples, 300, Sequence((2, 0, 1), (Arrow(2, 0, 1), Arrow(0, 2, 1))))
-    plain = rowwise.lineages(tuples, 300, Sequence((0, 1, 2)))
+    with_arrows = rowwise.lineages(tuples, 300, VisitOrder((2, 0, 1), (Arrow(2, 0, 1), Arrow(0, 2, 1))))
+    plain = rowwise.lineages(tuples, 300, VisitOrder((0, 1, 2)))
     assert with_arrows.row.tolist() == plain.row.tolist() and (with_arrows.grb == plain.grb).all()

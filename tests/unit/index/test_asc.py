@@ -14,7 +14,7 @@ from eddyline.model.asc import bits, covered, one_is_spare
 from eddyline.model.expression import Column
 from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Or, Predicate
 from eddyline.model.regions import Regions
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 
 PRICE = Column("price", t.DOUBLE)
 SIZE = Column("size", t.INT)
@@ -145,7 +145,7 @@ def test_cover_sets_are_found_in_one_pass() -> None:
         ascs = built(*predicates).ascs
         order = source.sample(range(len(ascs)), source.randint(1, len(ascs)))
         counts = [n for n in range(1, len(order) + 1) if covered([ascs[i] for i in order[:n]])]
-        assert Sequence(tuple(order)).cover(ascs) == min(counts, default=None)
+        assert VisitOrder(tuple(order)).cover(ascs) == min(counts, default=None)
         spare = any(covered([asc for asc in ascs if asc is not one]) for one in ascs)
         assert one_is_spare(ascs) == spare
         found.add((spare, bool(counts)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from eddyline.model.sample import Sample
 Row = tuple[object, ...]
 
 
-def index_of(conditions: List[str], kinds: List[pa.DataType]) -> AscIndex:
+def index_of(conditions: Sequence[str], kinds: Sequence[pa.DataType]) -> AscIndex:
     """Constructs of queries over attributes A1, A2 and so on, all of them subjects; "" is a query without condition."""
     stream = Stream("D", pa.schema([(f"A{i}", kind) for i, kind in enumerate(kinds, start=1)]))
     compiler = Compiler([stream])
@@ -28,7 +28,7 @@ def index_of(conditions: List[str], kinds: List[pa.DataType]) -> AscIndex:
     return build_ascs(predicates, range(1, len(predicates) + 1), subjects=subjects)
 
 
-def batch_of(rows: List[Row], kinds: List[pa.DataType]) -> Evaluation:
+def batch_of(rows: Sequence[Row], kinds: Sequence[pa.DataType]) -> Evaluation:
     columns = {f"A{i}": pa.array([row[i - 1] for row in rows], kind) for i, kind in enumerate(kinds, start=1)}
     return Evaluation(columns, rows=len(rows), time_zone="UTC")
 
@@ -40,7 +40,9 @@ def sample_of(index: AscIndex, evaluation: Evaluation, rows: int) -> Sample:
     return Sample(index.ascs, regions.astype(np.int32))
 
 
-def sample_from(conditions: List[str], rows: List[Row], kinds: List[pa.DataType] | None = None) -> Sample:
+def sample_from(
+    conditions: Sequence[str], rows: Sequence[Row], kinds: Sequence[pa.DataType] | None = None
+) -> Sample:
     """The sample of rows under some queries; attributes are doubles unless said otherwise."""
     kinds = kinds or [pa.float64()] * (len(rows[0]) if rows else 3)
     return sample_of(index_of(conditions, kinds), batch_of(rows, kinds), len(rows))

@@ -7,7 +7,7 @@ import pyarrow as pa
 from eddyline import Compiler, Query, Stream
 from eddyline.index.asc import AscIndex, build_ascs
 from eddyline.model.asc import subject_text
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.order.carry_over import carry_over
 from tests.unit.order.samples import index_of
 
@@ -22,27 +22,27 @@ def used_only(*conditions: str) -> AscIndex:
     return build_ascs([compiler.compile(query).predicate for query in texts], range(len(texts)))
 
 
-def names(sequence: Sequence, index: AscIndex) -> list[str]:
+def names(sequence: VisitOrder, index: AscIndex) -> list[str]:
     return [subject_text(index.ascs[subject].subject) for subject in sequence.subjects]
 
 
 def test_unchanged() -> None:
     index = index_of(["A1 = 1 AND A2 = 2 AND A3 = 3 AND A4 = 4"], KINDS)
-    sequence = Sequence((2, 0, 3, 1), (Arrow(2, 1, 3), Arrow(0, 0, 1)))
+    sequence = VisitOrder((2, 0, 3, 1), (Arrow(2, 1, 3), Arrow(0, 0, 1)))
     assert carry_over(sequence, index.ascs, index.ascs) == sequence
 
 
 def test_relative_order() -> None:
     old = used_only("A1 = 1 AND A2 = 2 AND A3 = 3")
     new = used_only("A3 = 3 AND A1 = 1")
-    assert names(carry_over(Sequence((1, 2, 0)), old.ascs, new.ascs), new) == ["A3", "A1"]
+    assert names(carry_over(VisitOrder((1, 2, 0)), old.ascs, new.ascs), new) == ["A3", "A1"]
 
 
 def test_new_subject_that_is_needed() -> None:
     """A query on A4 alone: no tuple can be dropped before A4, so it comes as soon as it completes a cover set."""
     old = used_only("A1 = 1 AND A2 = 2 AND A3 = 3")
     new = used_only("A1 = 1 AND A2 = 2 AND A3 = 3", "A4 = 4")
-    found = carry_over(Sequence((1, 0, 2)), old.ascs, new.ascs)
+    found = carry_over(VisitOrder((1, 0, 2)), old.ascs, new.ascs)
     assert names(found, new) == ["A2", "A4", "A1", "A3"]
 
 
@@ -50,7 +50,7 @@ def test_new_subjects_that_are_not() -> None:
     """Appended; the point leaves fewer queries than the range."""
     old = used_only("A1 = 1", "A1 = 2")
     new = used_only("A1 = 1 AND A2 < 2 AND A2 > 1 AND A3 <> 3", "A1 = 2 AND A4 = 5 AND A3 <> 4")
-    found = carry_over(Sequence((0,)), old.ascs, new.ascs)
+    found = carry_over(VisitOrder((0,)), old.ascs, new.ascs)
     assert names(found, new)[0] == "A1"
     assert sorted(names(found, new)) == ["A1", "A2", "A3", "A4"]
 
@@ -60,13 +60,13 @@ def test_arrows_of_equal_regions() -> None:
     old = used_only("A1 = 1 AND A2 = 2 AND A3 = 3")
     new = used_only("A2 = 2 AND A1 = 1", "A2 = 7 AND A1 = 5")
     arrows = (Arrow(0, 1, 1), Arrow(0, 2, 1), Arrow(1, 1, 0), Arrow(1, 0, 2))
-    found = carry_over(Sequence((0, 1, 2), arrows), old.ascs, new.ascs)
+    found = carry_over(VisitOrder((0, 1, 2), arrows), old.ascs, new.ascs)
     assert names(found, new) == ["A1", "A2"]
     assert found.arrows == (Arrow(1, 1, 0), Arrow(0, 1, 1))
 
 
 def test_nothing_left() -> None:
     old, new = used_only("A1 = 1"), used_only("A2 = 2")
-    assert names(carry_over(Sequence((0,)), old.ascs, new.ascs), new) == ["A2"]
-    assert carry_over(Sequence((0,)), old.ascs, used_only().ascs) == Sequence(())
-    assert names(carry_over(Sequence(()), used_only().ascs, new.ascs), new) == ["A2"]
+    assert names(carry_over(VisitOrder((0,)), old.ascs, new.ascs), new) == ["A2"]
+    assert carry_over(VisitOrder((0,)), old.ascs, used_only().ascs) == VisitOrder(())
+    assert names(carry_over(VisitOrder(()), used_only().ascs, new.ascs), new) == ["A2"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eddyline.config import OrderSettings
-from eddyline.model.sequence import Counters, Sequence
+from eddyline.model.visit_order import Counters, VisitOrder
 from eddyline.order.drift import Watch, measure
 from eddyline.order.statistics import count_visits, dropping_ratio, selectivity
 from tests.unit.order.samples import draw_sample
@@ -44,7 +44,7 @@ def test_smaller_threshold_is_sooner() -> None:
 
 def test_measures() -> None:
     sample = draw_sample(1)
-    order = Sequence((2, 0, 1, 4, 3))
+    order = VisitOrder((2, 0, 1, 4, 3))
     assert measure(sample, order, "dropping") == dropping_ratio(sample, order.subjects)
     assert measure(sample, order, "selectivity") == selectivity(sample, order.subjects)
     assert measure(sample, order, "visits") == count_visits(sample, order).visited_each

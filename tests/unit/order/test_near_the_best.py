@@ -18,7 +18,7 @@ from bench.experiments.query_sets import QuerySet, Spec, query_set
 from bench.experiments.samples import sample_of
 from eddyline.config import OrderSettings, StrategyName
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.improve_order import improve_order
 from eddyline.order.sample_table import SampleTable
 from eddyline.order.statistics import count_visits
@@ -34,7 +34,7 @@ def best(sample: Sample) -> float:
     """Exact on a few tuples, then made cheaper on all of them."""
     few = best_order(sample.part(0, 1_000))
     order = improve_order(SampleTable(sample), [few.subjects], kicks=3)
-    return count_visits(sample, Sequence(order)).visited_each
+    return count_visits(sample, VisitOrder(order)).visited_each
 
 
 def tickets(queries: QuerySet, data: Data, tuples: int) -> float:

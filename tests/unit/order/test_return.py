@@ -9,7 +9,7 @@ from bench.baselines.orders import best_order
 from bench.experiments import course
 from eddyline.config import Drift, OrderSettings, StrategyName
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.drift import measure
 from eddyline.order.statistics import count_visits
 from tests.unit.order.samples import sample_from
@@ -103,6 +103,6 @@ def test_smaller_mu_returns_sooner(
 
 def half_and_whole(both: tuple[Sample, Sample], drift: Drift) -> tuple[float, float]:
     """By how much a measure changes when half of the tuples are new, and when all are."""
-    order: Sequence = best_order(both[0])
+    order: VisitOrder = best_order(both[0])
     old, new = (measure(each, order, drift) for each in both)
     return abs(new - old) / old / 2, abs(new - old) / old

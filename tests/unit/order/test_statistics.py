@@ -10,7 +10,7 @@ import pytest
 from eddyline.execute.rowwise import Rowwise
 from eddyline.model.asc import bits
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.order.sample_table import Ending, SampleTable
 from eddyline.order.statistics import (
     conditional_selectivity,
@@ -42,7 +42,7 @@ def grb(sample: Sample, subjects: list[int], row: int) -> Flags:
     return found
 
 
-def ways(sample: Sample, sequence: Sequence) -> list[list[int]]:
+def ways(sample: Sample, sequence: VisitOrder) -> list[list[int]]:
     """Every tuple's visits, one tuple after the other, as ASC-2 says."""
     found = []
     for row in range(sample.tuples):
@@ -60,7 +60,7 @@ def ways(sample: Sample, sequence: Sequence) -> list[list[int]]:
     return found
 
 
-def draw_sequence(source: random.Random, sample: Sample) -> Sequence:
+def draw_sequence(source: random.Random, sample: Sample) -> VisitOrder:
     order = list(range(sample.subjects))
     source.shuffle(order)
     arrows = []
@@ -69,7 +69,7 @@ def draw_sequence(source: random.Random, sample: Sample) -> Sequence:
             to = source.randrange(sample.subjects)
             if to != asc.number and source.random() < 0.5:
                 arrows.append(Arrow(asc.number, region, to))
-    return Sequence(tuple(order), tuple(arrows))
+    return VisitOrder(tuple(order), tuple(arrows))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -120,7 +120,7 @@ def test_in_step_and_one_by_one(seed: int, ending: Ending) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_visits_until_all_is_decided(seed: int) -> None:
     sample = draw_sample(seed)
-    order = Sequence(tuple(random.Random(seed).sample(range(sample.subjects), sample.subjects)))
+    order = VisitOrder(tuple(random.Random(seed).sample(range(sample.subjects), sample.subjects)))
     used = [flags(bits(asc.qub, sample.queries)) for asc in sample.ascs]
     visited = 0
     for row in range(sample.tuples):
@@ -140,7 +140,7 @@ def test_visits_until_all_is_decided(seed: int) -> None:
 def test_same_as_the_executor_counts(seed: int, immediate: bool) -> None:
     index, evaluation = draw_case(seed)
     sample = sample_of(index, evaluation, 40)
-    order = Sequence(tuple(random.Random(seed).sample(range(sample.subjects), sample.subjects)))
+    order = VisitOrder(tuple(random.Random(seed).sample(range(sample.subjects), sample.subjects)))
     found = Rowwise(index).match(evaluation, 40, sequence=order, immediate=immediate)
     assert count_visits(sample, order, immediate=immediate) == found.counters
 
@@ -157,4 +157,4 @@ def test_no_tuples() -> None:
     assert (
         selectivity(sample, [0]) == dropping_ratio(sample, [0]) == conditional_selectivity(sample, [], 0) == 0
     )
-    assert count_visits(sample, Sequence((0, 1, 2, 3, 4))).visited == 0
+    assert count_visits(sample, VisitOrder((0, 1, 2, 3, 4))).visited == 0

@@ -13,7 +13,7 @@ from eddyline.config import OrderSettings
 from eddyline.errors import SettingsError
 from eddyline.model.asc import covered
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.order.exact import survivors
 from eddyline.order.improve_arrows import improve_arrows
 from eddyline.order.sample_table import Ending, SampleTable
@@ -27,14 +27,14 @@ from tests.unit.order.samples import draw_sample, sample_from
 SEEDS = range(10)
 
 
-def visited(sample: Sample, sequence: Sequence) -> int:
+def visited(sample: Sample, sequence: VisitOrder) -> int:
     return count_visits(sample, sequence).visited
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_best_and_worst_of_all_orders(seed: int) -> None:
     sample = draw_sample(seed)
-    all_visits = [visited(sample, Sequence(order)) for order in permutations(range(sample.subjects))]
+    all_visits = [visited(sample, VisitOrder(order)) for order in permutations(range(sample.subjects))]
     assert visited(sample, best_order(sample)) == min(all_visits)
     assert visited(sample, worst_order(sample)) == max(all_visits)
 
@@ -44,10 +44,10 @@ def test_best_where_decided_tuples_end(seed: int) -> None:
     """CACQ's end of a tuple's way: survivors depend on the set of subjects here too."""
     sample = draw_sample(seed, subjects=4)
 
-    def cost(order: Sequence) -> int:
+    def cost(order: VisitOrder) -> int:
         return count_visits(sample, order, ending="completed").visited
 
-    costs = [cost(Sequence(order)) for order in permutations(range(4))]
+    costs = [cost(VisitOrder(order)) for order in permutations(range(4))]
     assert cost(best_order(sample, ending="completed")) == min(costs)
     assert cost(worst_order(sample, ending="completed")) == max(costs)
 
@@ -56,7 +56,7 @@ def test_best_where_decided_tuples_end(seed: int) -> None:
 def test_best_by_time(seed: int) -> None:
     sample = draw_sample(seed, subjects=4)
     costs = VisitCosts((1.0, 3.0, 0.5, 2.0))
-    times = [expected_time(sample, Sequence(order), costs) for order in permutations(range(4))]
+    times = [expected_time(sample, VisitOrder(order), costs) for order in permutations(range(4))]
     assert expected_time(sample, best_order(sample, costs=costs.visit), costs) == pytest.approx(min(times))
 
 
@@ -68,7 +68,7 @@ def test_between_best_and_worst(name: str, seed: int) -> None:
     sequence = find_sequence(strategy, sample)
     assert strategy.ready and strategy.name == name
     assert sorted(sequence.subjects) == list(range(sample.subjects))
-    macro = Sequence(sequence.subjects)
+    macro = VisitOrder(sequence.subjects)
     assert (
         visited(sample, best_order(sample)) <= visited(sample, macro) <= visited(sample, worst_order(sample))
     )
@@ -88,7 +88,7 @@ def test_period_by_period(name: str, period: int) -> None:
 def test_before_anything_is_known(name: str) -> None:
     """Proposals are whole sequences at any time, and those that measure keep what is in force."""
     sample = draw_sample(2)
-    start = Sequence((3, 1, 4, 0, 2), (Arrow(3, 0, 4),))
+    start = VisitOrder((3, 1, 4, 0, 2), (Arrow(3, 0, 4),))
     strategy = make_strategy(name, sample.ascs, start=start)
     if name not in ("macs", "ticket"):
         assert strategy.propose() == start
@@ -128,14 +128,14 @@ def test_greedy_choices(seed: int) -> None:
 def test_cover_set_first(name: str, seed: int) -> None:
     sample = draw_sample(seed)
     order = find_sequence(make_strategy(name, sample.ascs), sample).subjects
-    best = min(Sequence(each).cover(sample.ascs) or 9 for each in permutations(range(sample.subjects)))
-    assert Sequence(order).cover(sample.ascs) == best
+    best = min(VisitOrder(each).cover(sample.ascs) or 9 for each in permutations(range(sample.subjects)))
+    assert VisitOrder(order).cover(sample.ascs) == best
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_arrows_only_get_better(seed: int) -> None:
     sample = draw_sample(seed, subjects=6, queries=12, tuples=200)
-    plain = find_sequence(Hybrid(sample.ascs, Sequence(tuple(range(6))), refine=False), sample)
+    plain = find_sequence(Hybrid(sample.ascs, VisitOrder(tuple(range(6))), refine=False), sample)
     better = improve_arrows(SampleTable(sample), plain)
     assert visited(sample, better) <= visited(sample, plain)
     assert better.subjects == plain.subjects
@@ -173,7 +173,7 @@ def test_adaptive_does_not_look_for_what_cannot_be(
     strategy = make_strategy("adaptive", sample.ascs)
     monkeypatch.setattr(SampleTable, "survivors", None)
     monkeypatch.setattr(SampleTable, "descend", None)
-    assert find_sequence(strategy, sample) == Sequence((0, 1)) and strategy.ready
+    assert find_sequence(strategy, sample) == VisitOrder((0, 1)) and strategy.ready
 
 
 def test_adaptive_avoids_dear_visits() -> None:
@@ -200,7 +200,7 @@ def test_adaptive_minimises_time(seed: int, ending: Ending) -> None:
     visit = tuple(np.random.default_rng(seed).uniform(0.2, 5.0, 5).tolist())
     costs = VisitCosts(visit, word=0.5)
     found = find_sequence(make_strategy("adaptive", sample.ascs, costs=costs, ending=ending), sample)
-    times = [expected_time(sample, Sequence(order), costs, ending) for order in permutations(range(5))]
+    times = [expected_time(sample, VisitOrder(order), costs, ending) for order in permutations(range(5))]
     assert WORTH * expected_time(sample, found, costs, ending) <= min(times)
 
 
@@ -223,7 +223,7 @@ def test_moved_subjects(seed: int, ending: Ending) -> None:
     met, costs = SampleTable(sample), np.random.default_rng(seed).uniform(0.5, 3.0, 6)
 
     def cost(order: tuple[int, ...]) -> float:
-        ways = met.ways(Sequence(order), costs, ending=ending)
+        ways = met.ways(VisitOrder(order), costs, ending=ending)
         return float(ways.spent[met.ending_rows(ending)].sum())
 
     order, claimed = met.descend(tuple(range(6)), costs, ending)
@@ -237,7 +237,7 @@ def test_moved_subjects(seed: int, ending: Ending) -> None:
 def test_adaptive_with_many_subjects() -> None:
     sample = draw_sample(5, subjects=14, queries=30)
     found = find_sequence(make_strategy("adaptive", sample.ascs), sample)
-    assert visited(sample, found) <= visited(sample, Sequence(tuple(range(14))))
+    assert visited(sample, found) <= visited(sample, VisitOrder(tuple(range(14))))
 
 
 def test_exact_has_a_limit() -> None:
@@ -282,9 +282,9 @@ def test_edges(name: str, conditions: list[str], rows: list[tuple[object, ...]])
 def test_no_subjects(name: str) -> None:
     sample = Sample((), np.empty((0, 4), np.int32))
     strategy = make_strategy(name, ())
-    assert find_sequence(strategy, sample) == Sequence(())
-    assert count_visits(sample, Sequence(())).visited == 0
-    assert Sequence(()).explain(()) == "order: no subjects"
+    assert find_sequence(strategy, sample) == VisitOrder(())
+    assert count_visits(sample, VisitOrder(())).visited == 0
+    assert VisitOrder(()).explain(()) == "order: no subjects"
 
 
 def test_always_null_is_first() -> None:

@@ -9,7 +9,7 @@ import pytest
 from bench.experiments.cacq_routing_cost import BOUNDS, expected, optimum
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.sample_table import Ending
 from eddyline.order.statistics import count_visits
 from eddyline.order.strategies.factory import make_strategy
@@ -22,7 +22,7 @@ QUERIES = [
     for last in range(5)
 ]
 WARM_UP, REST = 1_000, 20_000
-WORST = Sequence((4, 3, 2, 1, 0))
+WORST = VisitOrder((4, 3, 2, 1, 0))
 
 
 def sample(tuples: int, seed: int) -> Sample:
@@ -50,7 +50,7 @@ def test_adaptive_is_within_2_percent_of_the_optimum(ending: Ending, seed: int, 
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_what_is_in_force_is_left_for_what_decides_sooner(seed: int) -> None:
     """A1 comes first already; only an executor that lets go of decided tuples gains by another order of the rest."""
-    start, seen = Sequence((0, 4, 3, 2, 1)), sample(WARM_UP, seed)
+    start, seen = VisitOrder((0, 4, 3, 2, 1)), sample(WARM_UP, seed)
     strategy = make_strategy("adaptive", seen.ascs, start=start, ending="completed")
     assert expected(find_sequence(strategy, seen).subjects) <= 1.02 * optimum()[1]
     strategy = make_strategy("adaptive", seen.ascs, start=start, ending="dropped")

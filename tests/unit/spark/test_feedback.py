@@ -13,7 +13,7 @@ import pytest
 from eddyline import EddylineError, QuerySet, Stream
 from eddyline.config import OrderSettings
 from eddyline.execute.steering.monitor import Monitor
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.queryset import open_set
 from eddyline.runtime.spark.feedback.learning import Learning
 from eddyline.runtime.spark.feedback.source import BatchTold, SourceFeedback
@@ -116,9 +116,9 @@ def test_the_monitor_keeps_to_its_share(queries: QuerySet) -> None:
 def test_a_start_goes_on_with_the_record(queries: QuerySet) -> None:
     """What is recorded of a segment holds if it can; of another compilation it is passed over."""
     (name,) = map(name_of, queries.segments)
-    recorded = SegmentOrder(name, Sequence((2, 0, 1)), "filtered", "c -> a -> b")
+    recorded = SegmentOrder(name, VisitOrder((2, 0, 1)), "filtered", "c -> a -> b")
     assert SourceFeedback(ADAPTIVE, (recorded,)).orders(queries, "s") == (recorded,)
-    for wrong in (Sequence((0, 1)), Sequence((0, 1, 2), (Arrow(0, 99, 1),))):
+    for wrong in (VisitOrder((0, 1)), VisitOrder((0, 1, 2), (Arrow(0, 99, 1),))):
         (order,) = SourceFeedback(ADAPTIVE, (replace(recorded, sequence=wrong),)).orders(queries, "s")
         assert order != recorded and sorted(order.sequence.subjects) == [0, 1, 2]
         task = TaskFeedback(
@@ -134,7 +134,7 @@ def test_carried_over_when_queries_change(tmp_path: Path) -> None:
     saved(first, tmp_path, "1")
     (name,) = map(name_of, first.segments)
     feedback = SourceFeedback(
-        ADAPTIVE, (SegmentOrder(name, Sequence((2, 0, 1)), "row by row", "c -> a -> b"),)
+        ADAPTIVE, (SegmentOrder(name, VisitOrder((2, 0, 1)), "row by row", "c -> a -> b"),)
     )
     orders = feedback.orders(first, "s")
     tallies, _ = told(first, Directions(orders), 0, "c")
@@ -201,7 +201,7 @@ def test_tallies_of_tasks_are_bounded(tmp_path: Path) -> None:
 def test_ways_are_compared(queries: QuerySet) -> None:
     """The quickest way by a clear margin is taken; comparisons become rare, and are made again when times change."""
     (name,) = map(name_of, queries.segments)
-    orders = (SegmentOrder(name, Sequence((0, 1, 2))),)
+    orders = (SegmentOrder(name, VisitOrder((0, 1, 2))),)
     tallies, _ = told(queries, Directions(orders, compare=frozenset([name])), 0, "a")
     assert set(tallies[name].ways) == {"sliced", "filtered", "row by row"} and tallies[name].compared
     assert tallies[name].by_row == 0, "what is only tried does not count"
@@ -221,9 +221,9 @@ def test_ways_are_compared(queries: QuerySet) -> None:
 
 
 def test_words_and_sums() -> None:
-    many = tuple([SegmentOrder(str(i), Sequence((0,)), "sliced", f"c{i}") for i in range(5)])
+    many = tuple([SegmentOrder(str(i), VisitOrder((0,)), "sliced", f"c{i}") for i in range(5)])
     assert in_words(many) == "c0, sliced; c1, sliced; c2, sliced; and 2 more" and in_words(()) == ""
-    long = SegmentOrder("x", Sequence((1, 0), (Arrow(1, 2, 0),)), "sliced", "b -> a and 1 micro-arrows")
+    long = SegmentOrder("x", VisitOrder((1, 0), (Arrow(1, 2, 0),)), "sliced", "b -> a and 1 micro-arrows")
     assert SegmentOrder.of(long.as_json()) == long
     assert SegmentOrder.of({**long.as_json(), "way": "of a later release"}).way == "sliced"
     one, other = SegmentTally(tuples=1, ways={"sliced": 1.0}), SegmentTally(tuples=2, ways={"filtered": 2.0})

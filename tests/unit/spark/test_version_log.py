@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from eddyline.errors import FileError
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.runtime.spark.versions import SetAside, VersionLog
 from eddyline.runtime.spark.versions.log import BATCHES
 from eddyline.runtime.spark.versions.orders import SegmentOrder
@@ -53,8 +53,8 @@ def test_orders_are_part_of_the_pin(tmp_path: Path) -> None:
     (tmp_path / "quotes").mkdir()
     old = {"batch": 0, "version": 1, "at": "2026-01-01T00:00:00+00:00"}
     (tmp_path / "quotes" / "000000000.jsonl").write_text(json.dumps(old) + "\n")
-    one = (SegmentOrder("x", Sequence((1, 0)), "row by row", "b -> a"),)
-    other = (SegmentOrder("x", Sequence((0, 1), (Arrow(0, 3, 1),)), "sliced", "a -> b and 1 micro-arrows"),)
+    one = (SegmentOrder("x", VisitOrder((1, 0)), "row by row", "b -> a"),)
+    other = (SegmentOrder("x", VisitOrder((0, 1), (Arrow(0, 3, 1),)), "sliced", "a -> b and 1 micro-arrows"),)
     for batch, orders in ((1, one), (2, one), (3, other), (4, ()), (5, other), (BATCHES, other)):
         log.pin("quotes", batch, lambda: 2, lambda version, orders=orders: orders)  # type: ignore[misc]
     pin = log.pin("quotes", 2, fail, lambda version: other)

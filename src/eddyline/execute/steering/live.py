@@ -22,7 +22,7 @@ from eddyline.execute.steering.rearranging import Affords, Clock, Rearranging
 from eddyline.functions.evaluate import Evaluation
 from eddyline.kernels.rowwise import ones
 from eddyline.model.asc import ASC, covered
-from eddyline.model.sequence import Counters, Sequence
+from eddyline.model.visit_order import Counters, VisitOrder
 from eddyline.order.carry_over import carry_over
 from eddyline.order.sample_table import compile_kernels
 
@@ -43,7 +43,7 @@ class OrderReport:
     """
 
     strategy: str
-    sequence: Sequence
+    sequence: VisitOrder
     order: str
     rearranged: int
     tuples: int
@@ -158,7 +158,7 @@ class LiveSteering:
         except Exception as error:
             self._choose_no_more(error)
 
-    def surprised(self, evaluation: Evaluation, rows: int, *, gives_up: bool) -> Sequence | None:
+    def surprised(self, evaluation: Evaluation, rows: int, *, gives_up: bool) -> VisitOrder | None:
         """The order is reconsidered at once; None if no subject drops tuples any more."""
         sequence = self.sequence
         self._answer_now(evaluation, rows)
@@ -320,7 +320,7 @@ class LiveSteering:
         self._rearranging.passed(Counters(tuples, visited, dropped, ()), ones_left)
 
 
-def _start(rowwise: Rowwise, before: Iterable[LiveSteering]) -> Sequence:
+def _start(rowwise: Rowwise, before: Iterable[LiveSteering]) -> VisitOrder:
     """The order, of those before, that most tuples went through, as far as it still fits."""
     most = max(before, key=lambda steering: steering.tuples, default=None)
     if most is None or not most.sequence.subjects:

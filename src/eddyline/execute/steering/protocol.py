@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from eddyline.execute.lineages import Lineages
 from eddyline.functions.evaluate import Evaluation
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 
 Way = Literal["sliced", "filtered", "row by row"]
 """All tuples at once; the same for those that the first subjects leave; or each tuple from subject to subject."""
@@ -28,14 +28,14 @@ class Steering(Protocol):
     `sequence` and `expects_drops` are read once a batch and are plain attributes: a call would take longer than they do.
     """
 
-    sequence: Sequence
+    sequence: VisitOrder
     expects_drops: bool
 
     def pick(self, job: Job, rows: int) -> tuple[Way, bool]:
         """Which way a batch goes, and whether its time is to be told."""
         ...
 
-    def surprised(self, evaluation: Evaluation, rows: int, *, gives_up: bool) -> Sequence | None:
+    def surprised(self, evaluation: Evaluation, rows: int, *, gives_up: bool) -> VisitOrder | None:
         """The order to go on with, in the middle of a batch; None, where there is another way, to take that."""
         ...
 

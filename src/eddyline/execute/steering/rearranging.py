@@ -19,7 +19,7 @@ from eddyline.config import OrderSettings
 from eddyline.errors import EddylineError
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample, words_of
-from eddyline.model.sequence import Counters, Sequence
+from eddyline.model.visit_order import Counters, VisitOrder
 from eddyline.order.drift import Watch
 from eddyline.order.strategies.adaptive import VisitCosts
 from eddyline.order.strategies.factory import make_strategy
@@ -46,7 +46,7 @@ class Rearranging:
     def __init__(
         self,
         ascs: tuple[ASC, ...],
-        start: Sequence,
+        start: VisitOrder,
         settings: OrderSettings,
         *,
         costs: Callable[[], VisitCosts] | None = None,
@@ -68,7 +68,7 @@ class Rearranging:
         self._gap = LOOK_AGAIN
         words = words_of(ascs[0].queries) if ascs else 0
         self._seconds = GUESSED * words * len(ascs) ** 2  # of a sampled tuple in the last step
-        self._remembered: dict[int, Sequence] = {}  # what was found, by the subject that comes first
+        self._remembered: dict[int, VisitOrder] = {}  # what was found, by the subject that comes first
         self._start()
 
     @property
@@ -155,7 +155,7 @@ class Rearranging:
         """Put a subject first: in the order that was found when it last was, or in front of the others, and measure on."""
         others = [number for number in self.sequence.subjects if number != subject]
         known = self._remembered.get(subject)
-        self.sequence = known or Sequence((subject, *others))
+        self.sequence = known or VisitOrder((subject, *others))
         self.rearranged += 1
         self._watch = Watch(self.settings)
         if known is None or self.measuring:

@@ -16,8 +16,7 @@ from eddyline.execute.lineages import Lineages
 from eddyline.execute.steering.protocol import Job, Steering, Way
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.matches import SegmentPart
-from eddyline.model.sequence import Counters
-from eddyline.model.sequence import Sequence as Subjects
+from eddyline.model.visit_order import Counters, VisitOrder
 
 Passed = Callable[[Evaluation, int, float], None]
 """Is told of every batch: its rows, and the seconds of the processor that it took."""
@@ -30,7 +29,9 @@ class RecordedSteering:
 
     expects_drops = False
 
-    def __init__(self, sequence: Subjects, way: Way, *, small: int = 0, passed: Passed | None = None) -> None:
+    def __init__(
+        self, sequence: VisitOrder, way: Way, *, small: int = 0, passed: Passed | None = None
+    ) -> None:
         self.sequence = sequence
         self._way: Way = way
         self._small, self._passed = small, passed
@@ -44,7 +45,7 @@ class RecordedSteering:
     def pick(self, job: Job, rows: int) -> tuple[Way, bool]:
         return "row by row" if rows <= self._small else self._way, self._passed is not None
 
-    def surprised(self, evaluation: Evaluation, rows: int, *, gives_up: bool) -> Subjects | None:
+    def surprised(self, evaluation: Evaluation, rows: int, *, gives_up: bool) -> VisitOrder | None:
         return self.sequence
 
     def visited(self, evaluation: Evaluation, rows: int, found: Lineages, seconds: float) -> None:
@@ -72,7 +73,7 @@ class Steered(Protocol):
 
 
 def compare_ways(
-    executor: Steered, sequence: Subjects, columns: Sequence[str], evaluation: Evaluation, rows: int
+    executor: Steered, sequence: VisitOrder, columns: Sequence[str], evaluation: Evaluation, rows: int
 ) -> dict[Way, float]:
     """Seconds that the first rows of a batch take in each way; their matches are let go, and no visit counts."""
 

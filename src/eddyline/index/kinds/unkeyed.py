@@ -22,7 +22,7 @@ from eddyline.index.sliced import Ranges, Shelf, SlicedIndex, Tables, build_slic
 from eddyline.model.codec import decode_expression, encode_expression
 from eddyline.model.expression import Call, Expression
 from eddyline.model.predicate import Predicate
-from eddyline.model.sequence import Sequence as Subjects
+from eddyline.model.visit_order import VisitOrder
 
 NAME: Final = "unkeyed"
 _EDGES: Final = ("rows", "tops", "slots", "targets", "uppers", "lowers")
@@ -167,4 +167,4 @@ def _pack_rowwise(index: RowwiseIndex, put: Put) -> Any:
 def _unpack_rowwise(data: Any, get: Get) -> RowwiseIndex:
     cuttings = tuple([unpack_cutting(cutting, get) for cutting in data["cuttings"]])
     ascs = assemble(cuttings, get(data["qubs"]), get(data["table"]), get(data["numbers"]))
-    return RowwiseIndex(ascs, Subjects(tuple(data["sequence"])), data["most_rows"])
+    return RowwiseIndex(ascs, VisitOrder(tuple(data["sequence"])), data["most_rows"])

@@ -6,7 +6,7 @@ compared by measured time a visit, and the one in force is left only for one tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample, words_of
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.exact import best_order
 from eddyline.order.improve_arrows import improve_arrows
 from eddyline.order.improve_order import improve_order
@@ -42,7 +42,9 @@ class VisitCosts:
         return np.array(self.visit, np.float64) + self.word * words_of(queries)
 
 
-def expected_time(sample: Sample, sequence: Sequence, costs: VisitCosts, ending: Ending = "dropped") -> float:
+def expected_time(
+    sample: Sample, sequence: VisitOrder, costs: VisitCosts, ending: Ending = "dropped"
+) -> float:
     """What a tuple takes on average."""
     return _time(SampleTable(sample), sequence, costs, ending)
 
@@ -57,8 +59,8 @@ class Adaptive:
 
     def __init__(
         self,
-        ascs: List[ASC],
-        start: Sequence,
+        ascs: Sequence[ASC],
+        start: VisitOrder,
         costs: VisitCosts | None = None,
         ending: Ending = "dropped",
     ) -> None:
@@ -81,7 +83,7 @@ class Adaptive:
         if times[best] < WORTH * times[self._sequence]:
             self._sequence = best
 
-    def propose(self) -> Sequence:
+    def propose(self) -> VisitOrder:
         return self._sequence
 
     def _cannot_be_better(self, met: SampleTable) -> bool:
@@ -91,26 +93,26 @@ class Adaptive:
         least = np.where(ways.ended == 0, costs.sum(), costs.min()).sum()
         return not self._sequence.arrows and bool(WORTH * ways.spent.sum() <= least)
 
-    def _rivals(self, met: SampleTable) -> list[Sequence]:
+    def _rivals(self, met: SampleTable) -> list[VisitOrder]:
         """Sequences that are worth comparing: the one in force, the best order found, and both with other arrows."""
         costs = self.costs.of_visits(met.sample.queries)
         found = self._best(met, costs)
         if self.costs.arrow is None:
             return [self._sequence, found]
-        plain = dict.fromkeys((Sequence(self._sequence.subjects), found))
+        plain = dict.fromkeys((VisitOrder(self._sequence.subjects), found))
         return [self._sequence, found, *(improve_arrows(met, each, costs=costs) for each in plain)]
 
-    def _best(self, met: SampleTable, costs: Costs) -> Sequence:
+    def _best(self, met: SampleTable, costs: Costs) -> VisitOrder:
         """Of few subjects the best order there is; where orders are alike, the one that decides all queries soonest."""
         sample = met.sample
         work = sample.tuples * sample.words << len(self.ascs)
         if len(self.ascs) <= EXACT_SUBJECTS and work <= EXACT_WORDS:
             return best_order(met, costs, ending=self.ending, ties="completed")
         starts = (met.greedy(costs), self._sequence.subjects)
-        return Sequence(improve_order(met, starts, costs=costs, ending=self.ending, kicks=KICKS))
+        return VisitOrder(improve_order(met, starts, costs=costs, ending=self.ending, kicks=KICKS))
 
 
-def _time(met: SampleTable, sequence: Sequence, costs: VisitCosts, ending: Ending) -> float:
+def _time(met: SampleTable, sequence: VisitOrder, costs: VisitCosts, ending: Ending) -> float:
     spent = met.ways(sequence, costs.of_visits(met.sample.queries), ending=ending).spent
     factor = costs.arrow or 1.0 if sequence.arrows else 1.0
     return factor * float(spent.sum()) / max(1, len(spent))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Sequence as List
+from collections.abc import Callable, Sequence
 from typing import Final, get_args
 
 from eddyline.config import DEFAULT_ORDER, OrderSettings, StrategyName
 from eddyline.errors import SettingsError
 from eddyline.model.asc import ASC
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.sample_table import Ending
 from eddyline.order.strategies.adaptive import Adaptive, VisitCosts
 from eddyline.order.strategies.fixed import Fixed
@@ -22,7 +21,7 @@ from eddyline.order.strategies.strategy import Strategy
 from eddyline.order.strategies.ticket import Ticket
 
 STRATEGIES: Final[tuple[StrategyName, ...]] = get_args(StrategyName)
-_GREEDY: Final[dict[str, Callable[[List[ASC], Sequence], Strategy]]] = {
+_GREEDY: Final[dict[str, Callable[[Sequence[ASC], VisitOrder], Strategy]]] = {
     "macs": Macs,
     "sas": Sas,
     "macssas": Macssas,
@@ -33,10 +32,10 @@ _GREEDY: Final[dict[str, Callable[[List[ASC], Sequence], Strategy]]] = {
 
 def make_strategy(
     name: str,
-    ascs: List[ASC],
+    ascs: Sequence[ASC],
     *,
     settings: OrderSettings = DEFAULT_ORDER,
-    start: Sequence | None = None,
+    start: VisitOrder | None = None,
     costs: VisitCosts | None = None,
     ending: Ending = "dropped",
 ) -> Strategy:
@@ -47,7 +46,7 @@ def make_strategy(
     """
     if name not in STRATEGIES:
         raise SettingsError(f'strategy "{name}" is not known', hint=f"one of {', '.join(STRATEGIES)}")
-    start = start or Sequence(tuple(range(len(ascs))))
+    start = start or VisitOrder(tuple(range(len(ascs))))
     assert sorted(start.subjects) == list(range(len(ascs))), "a sequence has all subjects"
     match name:
         case "fixed":

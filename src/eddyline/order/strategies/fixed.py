@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 
 
 class Fixed:
@@ -14,11 +14,11 @@ class Fixed:
     name: Final[Literal["fixed"]] = "fixed"
     ready: Final = True
 
-    def __init__(self, start: Sequence) -> None:
+    def __init__(self, start: VisitOrder) -> None:
         self.start = start
 
     def observe(self, sample: Sample) -> None:
         """Look at nothing."""
 
-    def propose(self) -> Sequence:
+    def propose(self) -> VisitOrder:
         return self.start

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from eddyline.model.asc import ASC, Words, covered
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.sample_table import SampleTable
 
 
@@ -31,7 +31,7 @@ class Growing(ABC):
     A subject without rival takes no period. Ties keep the order of the sequence in force.
     """
 
-    def __init__(self, ascs: List[ASC], start: Sequence) -> None:
+    def __init__(self, ascs: Sequence[ASC], start: VisitOrder) -> None:
         self.ascs = tuple(ascs)
         self.start = start
         self.chosen: list[int] = []
@@ -61,9 +61,9 @@ class Growing(ABC):
         self.chosen.append(min(candidates, key=lambda subject: self.rank(step, subject)))
         self._skip()
 
-    def propose(self) -> Sequence:
+    def propose(self) -> VisitOrder:
         """What is chosen comes first, the rest keeps its order; before the first choice all stays as it is."""
-        return self.start if not self.chosen else Sequence((*self.chosen, *self._rest()))
+        return self.start if not self.chosen else VisitOrder((*self.chosen, *self._rest()))
 
     def candidates(self) -> tuple[int, ...]:
         """Who may come next."""

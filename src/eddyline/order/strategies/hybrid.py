@@ -13,14 +13,14 @@ takes part with its own arrows. Of very few tuples only arrows that save no visi
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 
 import numpy as np
 
 from eddyline.config import StrategyName
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.improve_arrows import improve_arrows
 from eddyline.order.micro_arrows import Arrows, arrows_of, find_arrows
 from eddyline.order.sample_table import SampleTable
@@ -35,7 +35,9 @@ class Hybrid(Macro):
     take no more periods.
     """
 
-    def __init__(self, ascs: List[ASC], start: Sequence, *, given: bool = False, refine: bool = True) -> None:
+    def __init__(
+        self, ascs: Sequence[ASC], start: VisitOrder, *, given: bool = False, refine: bool = True
+    ) -> None:
         self.found: Arrows = {}
         self.depth = 0  # visits after which arrows have been looked for
         self.given = given
@@ -70,11 +72,11 @@ class Hybrid(Macro):
         elif self.ready and self.refine:
             self.found = improve_arrows(SampleTable(sample), self.propose(), fewer=True).targets
 
-    def propose(self) -> Sequence:
+    def propose(self) -> VisitOrder:
         macro = super().propose()
         if not self._macro_ready:
             return macro
-        return Sequence(macro.subjects, arrows_of(self.found))
+        return VisitOrder(macro.subjects, arrows_of(self.found))
 
     def _look(self, sample: Sample) -> None:
         """Arrows one visit deeper; deeper than the last tuple gets there is nothing to find."""

@@ -7,7 +7,7 @@ was grown, the one that starts with a least cover set as in ASC-1, and the one i
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from eddyline.config import StrategyName
 from eddyline.model.asc import ASC, Words
 from eddyline.model.sample import Sample, query_usage
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.improve_order import improve_order
 from eddyline.order.sample_table import SampleTable, newest
 from eddyline.order.strategies.growing import Growing, Step
@@ -34,7 +34,7 @@ class Macro(Growing):
     `refine` the sequence is the paper's.
     """
 
-    def __init__(self, ascs: List[ASC], start: Sequence, *, refine: bool = True) -> None:
+    def __init__(self, ascs: Sequence[ASC], start: VisitOrder, *, refine: bool = True) -> None:
         self._qubs = query_usage(ascs)
         self._all: Words = np.bitwise_or.reduce(self._qubs)
         self._is_covered = False

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from eddyline.model.asc import ASC
 from eddyline.model.sample import query_usage
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 from eddyline.order.cover_set import minimal_cover_set
 from eddyline.order.strategies.growing import Growing, Step
 
@@ -17,7 +17,7 @@ class Macssas(Growing):
 
     name: Final[Literal["macssas"]] = "macssas"
 
-    def __init__(self, ascs: List[ASC], start: Sequence) -> None:
+    def __init__(self, ascs: Sequence[ASC], start: VisitOrder) -> None:
         self.cover = frozenset(minimal_cover_set(query_usage(ascs)))
         super().__init__(ascs, start)
 

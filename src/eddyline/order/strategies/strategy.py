@@ -7,7 +7,7 @@ from typing import Protocol
 
 from eddyline.config import StrategyName
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Sequence
+from eddyline.model.visit_order import VisitOrder
 
 
 class Strategy(Protocol):
@@ -29,12 +29,12 @@ class Strategy(Protocol):
         """Look at one period (tau): one step."""
         ...
 
-    def propose(self) -> Sequence:
+    def propose(self) -> VisitOrder:
         """The best sequence of all subjects known so far."""
         ...
 
 
-def find_sequence(strategy: Strategy, sample: Sample, *, period: int | None = None) -> Sequence:
+def find_sequence(strategy: Strategy, sample: Sample, *, period: int | None = None) -> VisitOrder:
     """What a strategy proposes after a sample: each step on its own `period` tuples, as in the papers, or on all.
 
     Steps for which no tuples are left see all of them.

@@ -11,14 +11,14 @@ visit; as a strategy, tickets are played on samples and subjects come in the ord
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 from typing import Final, Literal
 
 import numpy as np
 
 from eddyline.model.asc import ASC, Words
 from eddyline.model.sample import Sample, query_usage
-from eddyline.model.sequence import Counters, Sequence
+from eddyline.model.visit_order import Counters, VisitOrder
 from eddyline.order.sample_table import Ending
 
 
@@ -28,7 +28,7 @@ class Tickets:
     predicates: how many each applies. queue: how many tuples may wait at one operator, None for any number.
     """
 
-    def __init__(self, predicates: List[int], *, seed: int = 0, queue: int | None = None) -> None:
+    def __init__(self, predicates: Sequence[int], *, seed: int = 0, queue: int | None = None) -> None:
         assert queue is None or queue > 0, "a queue has room for a tuple"
         self.predicates = list(predicates)
         self.held = [1] * len(self.predicates)
@@ -42,7 +42,7 @@ class Tickets:
         total = sum(self.held)
         return tuple(held / total for held in self.held)
 
-    def draw(self, operators: List[int]) -> int | None:
+    def draw(self, operators: Sequence[int]) -> int | None:
         """Draw one of some operators; None if the queues of all of them are full."""
         if self.queue is not None:
             operators = [operator for operator in operators if self.waiting[operator] < self.queue]
@@ -83,7 +83,7 @@ class Ticket:
 
     name: Final[Literal["ticket"]] = "ticket"
 
-    def __init__(self, ascs: List[ASC], start: Sequence, seed: int) -> None:
+    def __init__(self, ascs: Sequence[ASC], start: VisitOrder, seed: int) -> None:
         self.start = start
         used = np.bitwise_count(query_usage(ascs)).sum(axis=1, dtype=np.int64)
         self.tickets = Tickets(used.tolist(), seed=seed)
@@ -93,9 +93,9 @@ class Ticket:
         route(sample, self.tickets)
         self.ready = self.ready or sample.tuples > 0
 
-    def propose(self) -> Sequence:
+    def propose(self) -> VisitOrder:
         held = self.tickets.held
-        return Sequence(tuple(sorted(self.start.subjects, key=lambda subject: -held[subject])))
+        return VisitOrder(tuple(sorted(self.start.subjects, key=lambda subject: -held[subject])))
 
 
 def route(sample: Sample, tickets: Tickets, *, ending: Ending = "dropped", skip: bool = False) -> Counters:

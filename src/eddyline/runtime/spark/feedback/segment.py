@@ -13,7 +13,7 @@ from eddyline.execute.visit_times import VisitTimes
 from eddyline.index.asc import with_candidates
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
-from eddyline.model.sequence import Counters, Sequence
+from eddyline.model.visit_order import Counters, VisitOrder
 from eddyline.order.statistics import count_visits
 from eddyline.order.strategies.adaptive import VisitCosts
 from eddyline.runtime.spark.feedback.tally import SegmentTally
@@ -97,7 +97,7 @@ def _counted(tally: SegmentTally) -> Counters | None:
     return Counters(tally.tuples, tally.visited, tally.dropped, ())
 
 
-def _expected(sample: Sample, sequence: Sequence) -> Counters:
+def _expected(sample: Sample, sequence: VisitOrder) -> Counters:
     """What an order does to a sample; each of its tuples stands for some others, so that chance does not look like drift."""
     found = count_visits(sample, sequence)
     return Counters(STANDS_FOR * found.tuples, STANDS_FOR * found.visited, STANDS_FOR * found.dropped, ())

@@ -12,7 +12,7 @@ from typing import Any, Final, get_args
 
 from eddyline.execute.steering.protocol import Way
 from eddyline.model.asc import ASC, subject_text
-from eddyline.model.sequence import Arrow, Sequence
+from eddyline.model.visit_order import Arrow, VisitOrder
 
 LONGEST_WORDS: Final = 300  # characters of an order that are written down for people
 SHOWN: Final = 3  # segments of a version whose orders are told
@@ -22,19 +22,19 @@ SHOWN: Final = 3  # segments of a version whose orders are told
 class SegmentOrder:
     """The order of one segment of a compiled version, by the segment's name, and the way that its large batches go.
 
-    >>> order = SegmentOrder("7f3a", Sequence((1, 0)), "row by row", "price -> symbol")
+    >>> order = SegmentOrder("7f3a", VisitOrder((1, 0)), "row by row", "price -> symbol")
     >>> SegmentOrder.of(order.as_json()) == order, str(order)
     (True, 'price -> symbol, row by row')
     """
 
     segment: str
-    sequence: Sequence
+    sequence: VisitOrder
     way: Way = "sliced"
     words: str = ""
 
     @classmethod
     def made(
-        cls, segment: str, ascs: tuple[ASC, ...], sequence: Sequence, way: Way = "sliced"
+        cls, segment: str, ascs: tuple[ASC, ...], sequence: VisitOrder, way: Way = "sliced"
     ) -> SegmentOrder:
         """With the names of the subjects."""
         names = " -> ".join(subject_text(ascs[subject].subject) for subject in sequence.subjects)
@@ -48,7 +48,7 @@ class SegmentOrder:
     def of(cls, found: Mapping[str, Any]) -> SegmentOrder:
         """What `as_json` wrote."""
         arrows = tuple([Arrow(*arrow) for arrow in found.get("arrows", ())])
-        sequence = Sequence(tuple(found["subjects"]), arrows)
+        sequence = VisitOrder(tuple(found["subjects"]), arrows)
         way: Way = found["way"] if found["way"] in get_args(Way) else "sliced"
         return cls(found["segment"], sequence, way, found["words"])
 

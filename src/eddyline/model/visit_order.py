@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -21,7 +21,7 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class VisitOrder:
     """The macro-sequence, by numbers of subjects, and for hybrid sequences the micro-arrows of single regions.
 
     A tuple follows the micro-arrow of the region it is in if that leads to a subject not visited yet, else it goes to the
@@ -29,7 +29,7 @@ class Sequence:
 
     Invariant: no subject twice, at most one arrow from a region, arrows lead from subjects to other subjects.
 
-    >>> print(Sequence((1, 0, 2)))
+    >>> print(VisitOrder((1, 0, 2)))
     1 -> 0 -> 2
     """
 
@@ -57,7 +57,7 @@ class Sequence:
         """The micro-arrows as a map: subject and region to the subject visited next."""
         return {(arrow.subject, arrow.region): arrow.to for arrow in self.arrows}
 
-    def explain(self, ascs: List[ASC], *, max_arrows: int = 40) -> str:
+    def explain(self, ascs: Sequence[ASC], *, max_arrows: int = 40) -> str:
         """The order by names, up to where tuples can be dropped and beyond, and the arrows by their regions."""
         names = [subject_text(asc.subject) for asc in ascs]
         lines = ["order: " + (" -> ".join(names[subject] for subject in self.subjects) or "no subjects")]
@@ -73,7 +73,7 @@ class Sequence:
             lines.append(f"  and {len(self.arrows) - max_arrows} more micro-arrows")
         return "\n".join(lines)
 
-    def cover(self, ascs: List[ASC]) -> int | None:
+    def cover(self, ascs: Sequence[ASC]) -> int | None:
         """How many subjects of the macro-sequence are a cover set, so that tuples can be dropped; None if never."""
         chosen = [ascs[subject] for subject in self.subjects]
         if not covered(chosen):
