@@ -28,6 +28,7 @@ from eddyline.errors import (
     SetupError,
     SinkError,
     UnknownQueryError,
+    UsageError,
 )
 from eddyline.model.catalog import Stream
 from eddyline.model.matches import Matches
@@ -71,6 +72,7 @@ __all__ = [
     "StandingQuery",
     "Stream",
     "UnknownQueryError",
+    "UsageError",
     "reference",
 ]
 

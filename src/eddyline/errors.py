@@ -50,6 +50,10 @@ class LedgerError(AssertionError):
     """Sums that must agree do not: a bug in Eddyline, raised rather than a query skipped in silence."""
 
 
+class UsageError(EddylineError):
+    """What was asked for says too little or contradicts itself: wrong usage of a command, a bad request to a server."""
+
+
 class FileError(EddylineError):
     """A file of queries, rows or settings cannot be read as what it should be."""
 

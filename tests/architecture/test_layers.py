@@ -44,6 +44,7 @@ OFFENDERS = (
     ("order/offender.py", "def f(): import numba", "eddyline.order.offender -> numba"),
     ("runtime/offender.py", "import pyspark.sql", "eddyline.runtime.offender -> pyspark"),
     ("cli/offender.py", "import sqlalchemy", "eddyline.cli.offender -> sqlalchemy"),
+    ("service/offender.py", "import typer", "eddyline.service.offender -> typer"),
     (
         "reference/offender.py",
         "import eddyline.functions",

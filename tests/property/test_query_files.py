@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.cli.query_edits import read_edits
-from eddyline.cli.query_files import fits_sql_file
-from eddyline.cli.query_writing import write_queries
 from eddyline.registry import KEEP, Entry, Put, State
+from eddyline.service.edits import read_edits
+from eddyline.service.files.queries import fits_sql_file
+from eddyline.service.files.writing import write_queries
 
 characters = st.characters(exclude_categories=("Cs",), exclude_characters="\x00")
 names = st.text(characters, min_size=1, max_size=12).filter(

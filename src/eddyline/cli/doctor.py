@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from eddyline.cli.checkups import Part, look_at_machine, look_at_registry
 from eddyline.cli.options import AsJson
-from eddyline.cli.output import Exit, Output, print_json
-from eddyline.cli.registry_options import VARIABLE
+from eddyline.cli.output.terminal import Exit, Output, print_json
+from eddyline.service.doctor import Part, look_at_machine, look_at_registry
+from eddyline.service.registries import VARIABLE
 
 
 def doctor(

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from eddyline.cli.chosen_queries import Chosen, MaybeRegistry, QueryFiles, choose
-from eddyline.cli.data_sources import Data, InputFormat, StreamSources, data_of, refuse_overwriting
-from eddyline.cli.findings import ERROR
-from eddyline.cli.match_report import Form, compile_set, file_in, report
-from eddyline.cli.match_spark import SparkRequest, match_on_spark
-from eddyline.cli.output import Exit, note
-from eddyline.cli.progress import Bar
-from eddyline.cli.registry_options import DEFAULT, VARIABLE
-from eddyline.cli.runtimes import Runtime, RuntimeOption, SparkSettings, refuse_options, settings_of
-from eddyline.cli.schemas import HELP
-from eddyline.cli.zones import check_zone
-from eddyline.compile import Compiler
-from eddyline.model.query import Query
-from eddyline.project.select_lists import LEAD
-from eddyline.queryset import QuerySet
-from eddyline.runtime.embedded.matching import Totals, match_source
-from eddyline.runtime.embedded.outlets import Outlet, Pairs, Rows
-from eddyline.runtime.embedded.places import FORMATS
+from eddyline.cli.options import (
+    InputFormat,
+    MaybeRegistry,
+    MaybeSchemas,
+    QueryFiles,
+    Rejected,
+    Runtime,
+    RuntimeOption,
+    SparkSettings,
+    StreamSources,
+    TimeZone,
+    refuse_options,
+    settings_of,
+)
+from eddyline.cli.output.findings import exit_code
+from eddyline.cli.output.progress import Terminal
+from eddyline.cli.output.terminal import Exit, Output, counted, counted_rows, note, print_json
+from eddyline.errors import UsageError
 from eddyline.runtime.embedded.rejects import Rejects
-from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, Writer, sink_format
+from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
+from eddyline.service.match import Form, Matched, MatchRequest, match_files
+from eddyline.service.match_spark import match_on_spark
 
 
 def match(
@@ -41,7 +39,7 @@ def match(
     queries: QueryFiles = None,
     registry: MaybeRegistry = None,
     stream: StreamSources = None,
-    schema: Annotated[list[str] | None, typer.Option("--schema", metavar="[NAME=]SCHEMA", help=HELP)] = None,
+    schema: MaybeSchemas = None,
     output: Annotated[
         Form | None,
         typer.Option(
@@ -60,13 +58,11 @@ def match(
         str | None, typer.Option(metavar="FORMAT", help="Format of what is written where no ending says it.")
     ] = None,
     input_format: InputFormat = None,
-    rejects: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where rows go that cannot be read, as JSON lines.")
-    ] = None,
+    rejects: Rejected = None,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads that match; by default one for each processor.")
     ] = None,
-    time_zone: Annotated[str, typer.Option(help="Session time zone, as Spark names them.")] = "UTC",
+    time_zone: TimeZone = "UTC",
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as one JSON document.")] = False,
     runtime: RuntimeOption = Runtime.EMBEDDED,
     spark: SparkSettings = None,
@@ -92,107 +88,70 @@ def match(
       eddyline match --runtime spark --stream quotes=s3a://lake/quotes/ --output pairs --out pairs.parquet
       cat quotes.jsonl | eddyline match - --queries rules.sql --schema 'symbol STRING, price DOUBLE' > matches.jsonl
     """
-    check_zone(time_zone)
-    _check_formats(format, input_format)
-    if "-" in (queries or ()) and (source == "-" or any(s.endswith("=-") for s in stream or ())):
-        raise typer.BadParameter("queries and rows cannot both come from standard input")
-    if runtime is Runtime.SPARK:
+    on_spark = runtime is Runtime.SPARK
+    if on_spark:
         refuse_options(
             runtime, {"--threads": threads}, "its session has cores: --spark spark.master=local[4]"
         )
         refuse_options(runtime, {"--rejects": rejects}, "a Parquet file is read as a whole, or is an error")
-        request = SparkRequest(
-            queries, registry, stream, source, schema, output, out, format, input_format, time_zone, as_json
-        )
-        match_on_spark(request, settings_of(spark))
-    refuse_options(runtime, {"--spark": spark}, "it is for --runtime spark")
-    chosen = choose(queries, registry)
-    data = data_of(stream or (), source, schema or (), chosen.streams, chosen.queries, format=input_format)
-    for each in data:
-        if each.note is not None:
-            note(each.note)
-    form = output or (Form.COUNTS if out is None and (as_json or sys.stdout.isatty()) else Form.ROWS)
-    where = out or (None if form is Form.COUNTS else STANDARD_OUTPUT)
-    if as_json and where == STANDARD_OUTPUT:
-        raise typer.BadParameter("--json prints its summary to standard output; name a file with --out")
-    refuse_overwriting(
-        (where, rejects),
-        data,
-        (*(queries or ()), registry or os.environ.get(VARIABLE) or DEFAULT),
-        format=input_format,
+        form = output or (Form.COUNTS if out is None else Form.ROWS)
+        where = out
+    else:
+        refuse_options(runtime, {"--spark": spark}, "it is for --runtime spark")
+        form = output or (Form.COUNTS if out is None and (as_json or sys.stdout.isatty()) else Form.ROWS)
+        where = out or (None if form is Form.COUNTS else STANDARD_OUTPUT)
+        if as_json and where == STANDARD_OUTPUT:
+            raise UsageError("--json prints its summary to standard output; name a file with --out")
+    request = MatchRequest(
+        queries=queries or (),
+        registry=registry,
+        streams=stream or (),
+        source=source,
+        schemas=schema or (),
+        form=form,
+        out=where,
+        format=format,
+        input_format=input_format,
+        rejects=rejects,
+        threads=threads,
+        time_zone=time_zone,
     )
-    if form is Form.COUNTS and where is not None:
-        where = file_in(where, "counts", format)
-        _ = format or sink_format(where)  # before the work is done
-    compiled = compile_set(chosen, data, time_zone)
-    with Rejects(_rejects_path(rejects, where), at_once=rejects is not None) as refused:
-        totals = _run(chosen, compiled, data, form, where, format, refused, threads, input_format)
-    report(chosen, compiled, data, totals, refused, form=form, where=where, format=format, as_json=as_json)
-    errors = any(finding.severity == ERROR for finding in chosen.findings)
-    raise typer.Exit(Exit.FINDINGS if refused.count or errors else Exit.FINE)
+    with Terminal() as watcher:
+        found = (
+            match_on_spark(request, settings_of(spark), watcher)
+            if on_spark
+            else match_files(request, watcher)
+        )
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _show(found)
+    _show_rejects(found.rejects)
+    raise typer.Exit(
+        max(exit_code(found.chosen.findings), Exit.FINDINGS if found.rejects.count else Exit.FINE)
+    )
 
 
-def _check_formats(*formats: str | None) -> None:
-    known = list(dict.fromkeys(FORMATS.values()))
-    for format in formats:
-        if format is not None and format not in known:
-            raise typer.BadParameter(f'"{format}" is no format; known are {", ".join(known)}')
+def _show(found: Matched) -> None:
+    counts, totals, where = found.counts, found.totals, found.where
+    if where is None:
+        rows = [
+            (id + (" (shadow)" if id in found.chosen.shadow else ""), f"{count:,}")
+            for id, count in sorted(counts.items(), key=lambda item: -item[1])
+        ]
+        Output().table(("query", "matches"), rows, right=(1,))
+    matches = f"{counted(totals.matches, 'match', 'matches')} of {counted(len(counts), 'query', 'queries')}"
+    written = f", written to {where}" if where not in (None, STANDARD_OUTPUT) else ""
+    note(f"{counted_rows(totals.rows)}, {matches}{written}")
 
 
-def _rejects_path(rejects: str | None, where: str | None) -> Path | None:
-    if rejects is not None:
-        return Path(rejects)
-    if where is None or where == STANDARD_OUTPUT:
-        return None
-    path = Path(f"{where.rstrip('/')}.rejects.jsonl")
-    path.unlink(missing_ok=True)  # of an earlier run
-    return path
-
-
-def _run(
-    chosen: Chosen,
-    compiled: QuerySet,
-    data: Sequence[Data],
-    form: Form,
-    where: str | None,
-    format: str | None,
-    rejects: Rejects,
-    threads: int | None,
-    input_format: str | None,
-) -> Totals:
-    totals = Totals()
-    with ExitStack() as stack:
-        outlet = _outlet(chosen, compiled, form, where, format, stack)
-        bar = stack.enter_context(Bar())
-        for each in data:
-            bar.restart()
-            match_source(
-                compiled,
-                each.source,
-                each.stream,
-                totals=totals,
-                outlet=outlet,
-                rejects=rejects,
-                format=input_format,
-                threads=threads or _processors(),
-                on_progress=bar,
-            )
-    return totals
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _outlet(
-    chosen: Chosen, compiled: QuerySet, form: Form, where: str | None, format: str | None, stack: ExitStack
-) -> Outlet | None:
-    if form is Form.COUNTS or where is None:
-        return None
-    if form is Form.PAIRS:
-        place = file_in(where, "pairs", format)
-        return Pairs(stack.enter_context(Writer(place, LEAD, format)), chosen.shadow)
-    compiler = Compiler(compiled.streams, time_zone=compiled.time_zone)
-    accepted = [compiler.compile(Query(q.id, q.sql)) for q in chosen.queries if q.id in compiled]
-    return Rows(compiled, accepted, where, stack, format=format, hidden=chosen.shadow)
+def _show_rejects(rejects: Rejects) -> None:
+    if not rejects.count:
+        return
+    rows = counted_rows(rejects.count)
+    if rejects.path is not None:
+        note(f"{rows} could not be read: see {rejects.path}")
+        return
+    note(f"{rows} could not be read; --rejects FILE keeps them all. The first:")
+    for reject in rejects.first:
+        note(f"  {reject}")

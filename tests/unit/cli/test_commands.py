@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from eddyline.cli import app, check
+from eddyline.cli import app
+from eddyline.service import check
 
 RUN = CliRunner()
 

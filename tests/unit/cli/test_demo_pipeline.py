@@ -24,7 +24,7 @@ from eddyline.cli.demo.pipeline.picture import picture
 from eddyline.cli.demo.pipeline.plan import Plan
 from eddyline.cli.demo.pipeline.run import Outcome, _enter_queries
 from eddyline.cli.demo.pipeline.telling import tell
-from eddyline.cli.output import Output
+from eddyline.cli.output.terminal import Output
 from eddyline.registry import State
 from eddyline.runtime.spark.watching import BatchReport
 from eddyline.testing.market import QUOTES, Market

@@ -9,10 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from eddyline import kernels
-from eddyline.cli import app, checkups
-from eddyline.cli.checkups import Part, look_at_registry
+from eddyline.cli import app
 from eddyline.errors import SetupError
 from eddyline.registry import Put, Registry
+from eddyline.service import doctor
+from eddyline.service.doctor import Part, look_at_registry
 from eddyline.testing.market import QUOTES
 
 RUN = CliRunner()
@@ -40,7 +41,7 @@ def test_no_java_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
         raise SetupError("no Java 17 or later was found\n  here", hint="pip install 'eddyline[java]'")
 
     monkeypatch.setattr("eddyline.runtime.spark.java.find_java", nowhere)
-    monkeypatch.setattr(checkups, "version", lambda name: "1.0")
+    monkeypatch.setattr(doctor, "version", lambda name: "1.0")
     result = RUN.invoke(app, ["doctor"])
     assert result.exit_code == 1
     assert "Java: pip install 'eddyline[java]'" in result.stdout
@@ -51,11 +52,11 @@ def test_no_java_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_package(package: str, exit_code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def version(name: str) -> str:
         if name == package:
-            raise checkups.PackageNotFoundError
+            raise doctor.PackageNotFoundError
         return "1.0"
 
-    monkeypatch.setattr(checkups, "version", version)
-    monkeypatch.setattr(checkups, "_java", lambda: Part("Java", "ok", "17"))
+    monkeypatch.setattr(doctor, "version", version)
+    monkeypatch.setattr(doctor, "_java", lambda: Part("Java", "ok", "17"))
     result = RUN.invoke(app, ["doctor"])
     assert result.exit_code == exit_code
     assert f"{package}: " in result.stdout and "pip install" in result.stdout

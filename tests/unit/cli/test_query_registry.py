@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from eddyline.cli import app
-from eddyline.cli.output import Exit
+from eddyline.cli.output.terminal import Exit
 from eddyline.registry import Registry, State
 
 SCHEMA = "quotes=symbol STRING, price DOUBLE"

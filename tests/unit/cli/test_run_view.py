@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from eddyline.cli.output import Output
+from eddyline.cli.output.terminal import Output
 from eddyline.cli.run.course import Change, Course
 from eddyline.cli.run.panels import panels
 from eddyline.cli.run.view import View

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from eddyline.cli.schemas import ddl_schema
 from eddyline.errors import QueryError
 from eddyline.functions.table import FUNCTIONS
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
+from eddyline.service.files.schemas import ddl_schema
 from eddyline.sql import bind, refused
 from eddyline.sql.supported import COLUMNS, FORMS, REFUSED, STREAM, Form, Refused
 

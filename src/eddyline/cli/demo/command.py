@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from eddyline.cli.options import AsJson
-from eddyline.cli.output import Exit, Output, note, print_json
+from eddyline.cli.output.terminal import Exit, Output, note, print_json
 from eddyline.errors import FileError
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _view(output: Output, *, as_json: bool) -> Screen | Lines | Nothing:
 
 
 def _tell(record: Record, output: Output) -> None:
-    from eddyline.cli.charts import bars, chart
+    from eddyline.cli.output.charts import bars, chart
 
     output.heading(
         f"{record.tuples:,} tuples in {record.taken:.1f} s met {record.queries:,} queries, "

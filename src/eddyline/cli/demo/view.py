@@ -12,9 +12,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from eddyline.cli.charts import bars, chart
 from eddyline.cli.demo.run import PACE, Record
-from eddyline.cli.output import Output
+from eddyline.cli.output.charts import bars, chart
+from eddyline.cli.output.terminal import Output
 
 LINE_EVERY: Final = 2  # seconds, without a terminal
 RECENT: Final = PACE * 2  # batches over which the rate is taken

@@ -12,8 +12,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from eddyline.cli.charts import bar, chart
-from eddyline.cli.output import counted, shown
+from eddyline.cli.output.charts import bar, chart
+from eddyline.cli.output.terminal import counted, shown
 from eddyline.cli.run.course import Course
 from eddyline.runtime.spark.watching.values import STAGES
 

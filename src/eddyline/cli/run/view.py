@@ -10,7 +10,7 @@ from types import TracebackType
 from rich.console import RenderableType
 from rich.live import Live
 
-from eddyline.cli.output import Output, counted
+from eddyline.cli.output.terminal import Output, counted
 from eddyline.cli.run.course import Change, Course
 from eddyline.cli.run.panels import panels
 from eddyline.runtime.spark.watching import BatchReport

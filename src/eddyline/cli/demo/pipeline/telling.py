@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from eddyline.cli.charts import bars, chart
 from eddyline.cli.demo.pipeline.run import Outcome
-from eddyline.cli.output import Output, counted
+from eddyline.cli.output.charts import bars, chart
+from eddyline.cli.output.terminal import Output, counted
 
 
 def tell(outcome: Outcome, output: Output, picture: str) -> None:

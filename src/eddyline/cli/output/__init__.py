@@ -1,0 +1,1 @@
+"""What commands print: text, tables and charts for people, JSON for machines."""

@@ -1,0 +1,33 @@
+"""What was done to a registry: every refusal at its place, then the sum."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import typer
+
+from eddyline.cli.output.findings import exit_code, show_finding
+from eddyline.cli.output.terminal import Exit, Output, print_json
+from eddyline.service.changes import Outcome
+from eddyline.service.findings import NOTE
+
+
+def tell(outcome: Outcome, *, as_json: bool) -> NoReturn:
+    """Print it, and end the command with its exit code."""
+    if as_json:
+        print_json(outcome.as_json())
+    else:
+        _show(outcome, Output())
+    raise typer.Exit(exit_code(outcome.findings))
+
+
+def _show(outcome: Outcome, output: Output) -> None:
+    for finding in outcome.findings:
+        show_finding(finding, output)
+        output.line()
+    parts = [f"{count:,} {name}" for name, count in outcome.counts.items() if count]
+    notes = sum(finding.severity == NOTE for finding in outcome.findings)
+    parts += [f"{notes:,} {'note' if notes == 1 else 'notes'}"] if notes else []
+    done = ", ".join(parts) or "nothing changed"
+    style = "green" if exit_code(outcome.findings) is Exit.FINE else "bold"
+    output.line(f"{outcome.where}, version {outcome.version}: {done}", style)

@@ -1,0 +1,131 @@
+"""`query check` finds every problem in files of queries, `query explain` shows one query's way."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eddyline.cli.options import AsJson, Runtime, Schemas, StreamName, TimeZone
+from eddyline.cli.output.findings import exit_code, show_finding
+from eddyline.cli.output.terminal import Exit, Output, print_json
+from eddyline.normalize import explain as tree_of
+from eddyline.service.check import Report, check_files
+from eddyline.service.explanation import Explanation
+from eddyline.service.explanation import explain as explained
+from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
+from eddyline.sql.render import render
+
+
+def check(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE", help=".sql, .jsonl, .json or .csv; - is standard input as JSON lines."
+        ),
+    ],
+    schema: Schemas,
+    stream: StreamName = None,
+    time_zone: TimeZone = "UTC",
+    runtime: Annotated[
+        Runtime, typer.Option("--runtime", help="spark: queries may use whatever Spark has; it is asked.")
+    ] = Runtime.EMBEDDED,
+    as_json: AsJson = False,
+) -> None:
+    """Find every problem in files of queries.
+
+    Errors (a query that is refused, an entry that cannot be read, an id used twice) and warnings (a query that no
+    tuple can ever match) make the exit code 1; a note (a query that every tuple matches) does not. A file that
+    cannot be read at all makes it 3.
+
+    \b
+    Examples:
+      eddyline query check rules.sql --schema quotes.parquet
+      eddyline query check rules.jsonl --schema 'symbol STRING, price DOUBLE'
+      eddyline query check *.sql --schema q=quotes.csv --schema t=trades.ddl
+      eddyline query check rules.sql --schema quotes.parquet --runtime spark
+
+    \b
+    A .sql file has a line with the query's id above each query:
+      -- name: cheap
+      SELECT symbol FROM quotes WHERE price < 10;
+    """
+    on_spark = runtime is Runtime.SPARK
+    report = check_files(files, schema, stream=stream, time_zone=time_zone, on_spark=on_spark)
+    if as_json:
+        print_json(report.as_json())
+    else:
+        _show_report(report, Output())
+    raise typer.Exit(exit_code(report.findings))
+
+
+def _show_report(report: Report, output: Output) -> None:
+    """All findings, then the sum."""
+    for finding in report.findings:
+        show_finding(finding, output)
+        output.line()
+    parts = [_counted(report.queries, "query", "queries") + " read", f"{report.accepted} accepted"]
+    for severity in (ERROR, WARNING, NOTE, FAILURE):
+        if report.count(severity):
+            parts.append(_counted(report.count(severity), severity, f"{severity}s"))
+    style = "green" if not report.findings else "bold"
+    output.line(f"{_counted(len(report.files), 'file', 'files')}: {', '.join(parts)}", style)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+def explain(
+    query: Annotated[
+        str, typer.Argument(metavar="FILE_OR_SQL", help="A file of queries, or the text of one.")
+    ],
+    schema: Schemas,
+    id: Annotated[str | None, typer.Option("--id", help="Which query of the file.")] = None,
+    stream: StreamName = None,
+    time_zone: TimeZone = "UTC",
+    as_json: AsJson = False,
+) -> None:
+    """Show a query's way from text to normal form.
+
+    The text, the expression with all names and types settled, every rewrite that changed something, the normal form,
+    and what it says about each subject.
+
+    \b
+    Examples:
+      eddyline query explain "SELECT * FROM quotes WHERE NOT price > 10" --schema 'price DOUBLE'
+      eddyline query explain rules.sql --id cheap --schema quotes.parquet
+    """
+    found = explained(query, schema, id=id, stream=stream, time_zone=time_zone)
+    if as_json:
+        print_json({"finding": found.as_json()} if isinstance(found, Finding) else found.as_json())
+    elif isinstance(found, Finding):
+        show_finding(found, Output())
+    else:
+        _show_explanation(found, Output())
+    raise typer.Exit(Exit.FINDINGS if isinstance(found, Finding) else Exit.FINE)
+
+
+def _show_explanation(explanation: Explanation, output: Output) -> None:
+    """One part per stage."""
+    bound = explanation.bound
+    output.line(f'query "{bound.id}"' if bound.id else "query", "bold")
+    _indented(output, bound.sql)
+    output.heading(f"bound to the stream {bound.stream}, time zone {bound.time_zone}")
+    _indented(output, render(bound.predicate))
+    for rule, _, after in explanation.rewrites:
+        output.heading(f"rewritten by {rule}")
+        _indented(output, after)
+    output.heading("normal form")
+    _indented(output, explanation.verdict or tree_of(explanation.normal, render))
+    if explanation.verdict is None:
+        output.heading("subjects")
+        output.table(("subject", "type", "is in"), explanation.subjects)
+    output.heading("delivers")
+    rows = [(o.name, str(o.expression.type), render(o.expression)) for o in bound.outputs]
+    output.table(("name", "type", "from"), rows)
+
+
+def _indented(output: Output, text: str) -> None:
+    for line in text.split("\n"):
+        output.line(f"  {line}")

@@ -1,0 +1,119 @@
+"""`query list` and `query show`: what a registry holds."""
+
+from __future__ import annotations
+
+import json
+from difflib import get_close_matches
+from typing import Annotated, Final
+
+import typer
+
+from eddyline.cli.options import AsJson, Id, Owner, RegistryOption, Search, States, Tags, VersionNumber
+from eddyline.cli.output.terminal import Output, print_json
+from eddyline.cli.query.versions import step_rows
+from eddyline.errors import EddylineError
+from eddyline.registry import Entry
+from eddyline.service.records import entry_json, step_json
+from eddyline.service.registries import DEFAULT, open_registry
+
+LONGEST_TEXT: Final = 60  # characters of a text in a table
+
+
+def list_queries(
+    registry: RegistryOption = DEFAULT,
+    tag: Tags = [],  # noqa: B006 (typer copies it)
+    owner: Owner = None,
+    state: States = None,
+    search: Search = None,
+    version: VersionNumber = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Show at most so many.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List queries, in the order in which they were entered.
+
+    \b
+    Examples:
+      eddyline query list
+      eddyline query list --tag fx --state shadow
+      eddyline query list --search "price <" --json
+      eddyline query list --version 3
+    """
+    with open_registry(registry) as opened:
+        at = opened.version if version is None else version
+        entries = opened.entries(at, state=state, tags=tag, owner=owner, search=search)
+    listed = entries[:limit]
+    if as_json:
+        found = {"registry": opened.where, "version": at, "total": len(entries)}
+        print_json(found | {"queries": [entry_json(entry) for entry in listed]})
+        return
+    output = Output()
+    if listed:
+        output.table(
+            ("id", "state", "revision", "tags", "owner", "text"), [_row(e) for e in listed], right=(2,)
+        )
+    more = f", {len(listed):,} shown" if len(listed) < len(entries) else ""
+    noun = "query" if len(entries) == 1 else "queries"
+    output.line(f"{opened.where}, version {at}: {len(entries):,} {noun}{more}", "bold")
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    text = " ".join(entry.sql.split())
+    text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."
+    state = f"{entry.state}, Spark only" if entry.spark_only else entry.state.value
+    return (entry.id, state, str(entry.revision), " ".join(entry.tags), entry.owner or "", text)
+
+
+def show(
+    id: Id,
+    registry: RegistryOption = DEFAULT,
+    version: VersionNumber = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show all that is known of a query: its text, what stands beside it, and its history.
+
+    A query that is not there makes the exit code 1; one that was removed still has a history (query history ID).
+
+    \b
+    Examples:
+      eddyline query show cheap
+      eddyline query show cheap --version 3 --json
+    """
+    with open_registry(registry) as opened:
+        at = opened.version if version is None else version
+        entry = opened.entry(id, at)
+        near = get_close_matches(id, [e.id for e in opened.entries(at)], n=1) if entry is None else []
+        steps = opened.history(id)
+        counters = opened.counters(id).get(id, {})
+    if entry is None:
+        hint = f'did you mean "{near[0]}"?' if near else None
+        if steps and not near:
+            hint = f"it was there once, see: eddyline query history {id}"
+        raise EddylineError(f'there is no query "{id}" in version {at}', hint=hint)
+    if as_json:
+        found = {"registry": opened.where, "version": at, **entry_json(entry), "counters": counters}
+        print_json(found | {"history": [step_json(step) for step in steps]})
+        return
+    output = Output()
+    output.line(f'query "{id}", version {at}', "bold")
+    output.line()
+    for line in entry.sql.split("\n"):
+        output.line(f"  {line}")
+    output.line()
+    output.table(("field", "value"), _facts(entry, counters))
+    output.heading("history")
+    output.table(("version", "time", "author", "what", "reason"), step_rows(steps), right=(0,))
+
+
+def _facts(entry: Entry, counters: dict[str, int]) -> list[tuple[str, str]]:
+    facts = [
+        ("state", entry.state.value),
+        ("revision", str(entry.revision)),
+        ("number", str(entry.number)),
+        ("tags", " ".join(entry.tags)),
+        ("owner", entry.owner or ""),
+        ("destination", entry.destination or ""),
+        ("metadata", json.dumps(entry.metadata) if entry.metadata else ""),
+        ("runtime", "Spark only, and unverified" if entry.spark_only else ""),
+        *((name, f"{value:,}") for name, value in counters.items()),
+    ]
+    return [(name, value) for name, value in facts if value]

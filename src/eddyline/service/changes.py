@@ -1,0 +1,215 @@
+"""A change of a registry: files or single queries let in by the admission, every refusal kept with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from eddyline.admission import Admission, OverBudget
+from eddyline.compile import Compiler
+from eddyline.errors import QueryError, RefusedError, RegistryError, UsageError
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.model.verdict import State, Verdict
+from eddyline.registry import Change, Check, Drop, Edit, Registry, Set
+from eddyline.service.data_sources import check_zone
+from eddyline.service.edits import Edits
+from eddyline.service.files.schemas import read_source, streams_of
+from eddyline.service.findings import ERROR, Finding
+from eddyline.service.registries import open_registry
+from eddyline.service.watcher import SILENT, Watcher
+
+LONG_WORK: Final = 5_000  # queries from which on it is told how far the work is
+STEP: Final = 500  # queries between two such reports
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who makes a change and why; `base` is the version it was made for, which must still be the newest then."""
+
+    author: str | None = None
+    reason: str = ""
+    base: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """Streams that come with queries, as `read_source` takes them; `name` is that of a lone one.
+
+    A stream that is there with other columns is changed only where that is asked for (`redeclare`).
+    """
+
+    schemas: Sequence[str] = ()
+    name: str | None = None
+    time_zone: str = "UTC"
+    redeclare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was done to a registry; `change` is None where nothing was."""
+
+    where: str
+    version: int
+    change: Change | None
+    findings: Sequence[Finding] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many queries met which fate."""
+        done = self.change or Change(self.version)
+        refused = {
+            (f.file, f.line, f.query)
+            for f in self.findings
+            if f.severity == ERROR
+            and (f.query, f.line) != (None, None)  # else it is the file's, as being empty
+        }
+        return {
+            "added": len(done.added),
+            "changed": len(done.changed),
+            "removed": len(done.removed),
+            "unchanged": len(done.unchanged),
+            "refused": len(refused),
+        }
+
+    def as_json(self) -> dict[str, object]:
+        """For machines: counts, and the findings."""
+        return {
+            "registry": self.where,
+            "version": self.version,
+            **self.counts,
+            "spark_only": [] if self.change is None else list(self.change.spark_only),
+            "findings": [finding.as_json() for finding in self.findings],
+        }
+
+
+def enter(
+    where: str,
+    edits: Edits,
+    declaration: Declaration,
+    signature: Signature,
+    *,
+    all_or_nothing: bool = False,
+    over_budget: OverBudget | None = None,
+    watcher: Watcher = SILENT,
+) -> Outcome:
+    """Put queries into a registry, which is made if it is not there: those that are let in, or all or none of them."""
+    check_zone(declaration.time_zone)
+    with open_registry(where, must_exist=False) as registry:
+        declared, compiler = _declared(registry, declaration, edits.queries)
+        check = Admission(over_budget=over_budget).of(registry, edits.edits, compiler)
+        check = _told(check, len(edits.edits), watcher)
+        if all_or_nothing and edits.findings:
+            _look(edits, check)
+            return Outcome(registry.where, registry.version, None, edits.findings)
+        try:
+            change = registry.change(
+                edits.edits,
+                streams=declared,
+                author=signature.author,
+                reason=signature.reason,
+                base=signature.base,
+                check=check,
+                all_or_nothing=all_or_nothing,
+            )
+        except RefusedError as refused:
+            for problem in refused.problems:
+                edits.refuse(problem)
+            return Outcome(registry.where, registry.version, None, edits.findings)
+    for problem in change.refused:
+        edits.refuse(problem)
+    for id, text in change.notes.items():
+        edits.note(id, text)
+    return Outcome(registry.where, change.version, change, edits.findings)
+
+
+def bring_into(
+    where: str,
+    state: State | None,
+    signature: Signature,
+    *,
+    ids: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    owner: str | None = None,
+) -> Outcome:
+    """Bring queries into a state, or take them out where it is None: those named, or all with some tags, of some owner."""
+    with open_registry(where) as registry:
+        return bring(registry, _chosen(registry, ids, tags, owner), state, signature)
+
+
+def bring(registry: Registry, ids: Sequence[str], state: State | None, signature: Signature) -> Outcome:
+    """The same for ids of a registry that is open."""
+    edits: list[Edit] = [Drop(id) if state is None else Set(id, state=state) for id in ids]
+    found = Edits()
+    try:
+        change = registry.change(edits, author=signature.author, reason=signature.reason, base=signature.base)
+    except RefusedError as refused:
+        for problem in refused.problems:
+            found.refuse(problem)
+        return Outcome(registry.where, registry.version, None, found.findings)
+    return Outcome(registry.where, change.version, change)
+
+
+def _chosen(registry: Registry, ids: Sequence[str], tags: Sequence[str], owner: str | None) -> list[str]:
+    if ids and (tags or owner is not None):
+        raise UsageError("name queries by id, or choose them by --tag and --owner, not both")
+    if ids:
+        return list(dict.fromkeys(ids))
+    if not tags and owner is None:
+        raise UsageError("name the queries, or choose them by --tag or --owner")
+    return [entry.id for entry in registry.entries(tags=tags, owner=owner)]
+
+
+def roll_back(where: str, version: int, signature: Signature) -> Outcome:
+    """Make a new version that holds what an earlier one held."""
+    with open_registry(where) as registry:
+        change = registry.rollback(version, author=signature.author, reason=signature.reason)
+    return Outcome(registry.where, change.version, change)
+
+
+def _declared(
+    registry: Registry, declaration: Declaration, queries: Sequence[Query]
+) -> tuple[list[Stream], Compiler]:
+    """The streams that come with a change, and a compiler for these and for the registry's own."""
+    present = {stream.name.lower(): stream for stream in registry.streams()}
+    schemas = declaration.schemas
+    if declaration.name is not None and not schemas:
+        raise UsageError("--stream gives a lone schema its name, and there is no --schema")
+    declared = streams_of([read_source(option) for option in schemas], queries, name=declaration.name)
+    for one in declared:
+        if not declaration.redeclare and present.get(one.name.lower(), one) != one:
+            raise RegistryError(
+                f'the stream "{one.name}" is declared with other columns',
+                hint="leave --schema out to use those, or say --redeclare to change them for all queries",
+            )
+    known = present | {one.name.lower(): one for one in declared}
+    if not known:
+        raise UsageError("the registry has no stream yet: say what its columns are with --schema")
+    return declared, Compiler(known.values(), time_zone=declaration.time_zone)
+
+
+def _look(edits: Edits, check: Check) -> None:
+    """Find what is wrong with queries that will not be entered."""
+    for edit in edits.edits:
+        try:
+            check(Query(edit.id, edit.sql))
+        except QueryError as error:
+            error.query = edit.id
+            edits.refuse(error)
+
+
+def _told(check: Check, total: int, watcher: Watcher) -> Check:
+    """A check that tells how far it is, where that may take long."""
+    if total < LONG_WORK:
+        return check
+    seen = count(1)
+
+    def checked(query: Query) -> Verdict:
+        done = next(seen)
+        if done % STEP == 0:
+            watcher.checked(done, total)
+        return check(query)
+
+    return checked

@@ -1,0 +1,140 @@
+"""Checks files of queries: every query compiled, every problem kept, nothing stops the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Final
+
+from eddyline.compile import Compiler, costly_patterns, needs_spark
+from eddyline.errors import FileError, InternalError, QueryError
+from eddyline.functions.fold import fold
+from eddyline.functions.java_regex import MOST_STEPS
+from eddyline.model.expression import Call, Literal, externals_of, is_constant, walk
+from eddyline.model.names import check_id
+from eddyline.model.predicate import ALWAYS, NEVER
+from eddyline.model.query import BoundQuery, Query
+from eddyline.runtime.spark.functions.asking import asking_spark
+from eddyline.service.data_sources import check_zone
+from eddyline.service.files.queries import Entry, QueryFile, read_queries
+from eddyline.service.files.schemas import read_source, streams_of
+from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
+from eddyline.sql.render import render
+
+
+@dataclass(slots=True)
+class Report:
+    """What came out of one run."""
+
+    files: list[str]
+    queries: int = 0
+    accepted: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    def count(self, severity: str) -> int:
+        """Number of findings of one severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+    def as_json(self) -> dict[str, object]:
+        """For machines."""
+        return {
+            "files": self.files,
+            "queries": self.queries,
+            "accepted": self.accepted,
+            "findings": [finding.as_json() for finding in self.findings],
+        }
+
+
+def check_files(
+    paths: Sequence[str],
+    schemas: Sequence[str],
+    *,
+    stream: str | None = None,
+    time_zone: str = "UTC",
+    on_spark: bool = False,
+) -> Report:
+    """Check all queries of some files against schemas; `on_spark` asks Spark about functions that only it has."""
+    check_zone(time_zone)
+    sources = [read_source(option) for option in schemas]
+    with asking_spark(time_zone) if on_spark else nullcontext() as ask:
+
+        def compiler_for(queries: list[Query]) -> Compiler:
+            streams = streams_of(sources, queries, name=stream)
+            return Compiler(streams, time_zone=time_zone, resolver=ask and ask(streams))
+
+        return _check_files(paths, compiler_for)
+
+
+def _check_files(paths: Sequence[str], compiler_for: Callable[[list[Query]], Compiler]) -> Report:
+    """`compiler_for` may look at the queries to name the streams."""
+    report = Report(list(paths))
+    files: list[QueryFile] = []
+    for path in paths:
+        try:
+            files.append(read_queries(path))
+        except FileError as error:
+            report.findings.append(Finding(FAILURE, error.message, path, hint=error.hint))
+    entries = [entry for file in files for entry in file.entries]
+    report.queries = len(entries)
+    compiler = compiler_for([entry.query for entry in entries])
+    first_uses: dict[str, Entry] = {}
+    for file in files:
+        found = list(file.problems)
+        for entry in file.entries:
+            found += _check(entry, compiler, first_uses)
+        report.findings += sorted(found, key=lambda finding: finding.line or 0)
+    refused = {(f.file, f.query) for f in report.findings if f.severity in (ERROR, FAILURE)}
+    report.accepted = sum((entry.file, entry.query.id) not in refused for entry in entries)
+    return report
+
+
+def _check(entry: Entry, compiler: Compiler, first_uses: dict[str, Entry]) -> list[Finding]:
+    found: list[Finding] = []
+    id = entry.query.id
+    first = first_uses.setdefault(id, entry)
+    if first is not entry:
+        message = f"the id is used before, at {first.file}:{first.line}"
+        found.append(
+            Finding(ERROR, message, entry.file, entry.line, query=id, hint="give one of the two another id")
+        )
+    try:
+        check_id(id)
+        normal = compiler.compile(entry.query)
+    except QueryError as error:
+        severity = FAILURE if isinstance(error, InternalError) else ERROR
+        return [*found, entry.finding(severity, error)]
+    predicate = normal.predicate
+    if compiler.resolver is not None and (names := needs_spark(normal)):
+        message = f"runs on Spark only: {', '.join(names)}"
+        found.append(Finding(NOTE, message, entry.file, entry.line, query=id))
+    for pattern in costly_patterns(normal):
+        message = f"pattern '{pattern}' needs backtracking: at most {MOST_STEPS:,} steps per row, then NULL"
+        found.append(Finding(NOTE, message, entry.file, entry.line, query=id, hint=_COSTLY_HINT))
+    if predicate == NEVER:
+        hint = _reason(compiler.bind(entry.query))
+        found.append(Finding(WARNING, "no tuple can ever match", entry.file, entry.line, query=id, hint=hint))
+    if predicate == ALWAYS:
+        found.append(Finding(NOTE, "every tuple matches", entry.file, entry.line, query=id))
+    return found
+
+
+_COSTLY_HINT: Final = "docs/sql.md, regular expressions, says which patterns need no backtracking"
+_COMPARISONS: Final = frozenset({"eq", "lt", "le", "gt", "ge"})
+
+
+def _reason(bound: BoundQuery) -> str:
+    """The likeliest reason for a predicate that is never true: a constant that turns out to be NULL."""
+    for node in walk(bound.predicate):
+        for argument in node.arguments if isinstance(node, Call) and node.function in _COMPARISONS else ():
+            written = [part for part in walk(argument) if isinstance(part, Literal)]
+            if (
+                not is_constant(argument)
+                or externals_of(argument)
+                or fold(argument, bound.time_zone).value is not None
+            ):
+                continue
+            if any(part.value is None for part in written):
+                return "a comparison with NULL is never true; to ask for NULL write IS NULL"
+            return f"{render(argument)} is NULL: the constant has no value of type {argument.type}"
+    return "its conditions exclude each other"

@@ -1,0 +1,86 @@
+"""Which queries a job runs: those of files, those of a registry, or both, each problem kept as a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from eddyline.errors import QueryError
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.service.files.queries import Entry, read_queries
+from eddyline.service.findings import ERROR, NOTE, Finding
+from eddyline.service.registries import open_registry, usual_registry
+
+
+@dataclass
+class Chosen:
+    """Queries in order, those of them that are only counted, the streams that a registry declares, and findings."""
+
+    entries: list[Entry] = field(default_factory=list)
+    shadow: set[str] = field(default_factory=set)
+    streams: list[Stream] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries alone."""
+        return [entry.query for entry in self.entries]
+
+    def streams_besides(self, read: Iterable[Stream]) -> list[Stream]:
+        """The streams that a registry declares, without those that are read."""
+        names = {stream.name.lower() for stream in read}
+        return [stream for stream in self.streams if stream.name.lower() not in names]
+
+    def refused(self, problems: Iterable[QueryError]) -> None:
+        """Note queries that were refused, where they stand."""
+        known = {entry.query.id: entry for entry in self.entries}
+        for problem in problems:
+            entry = known.get(problem.query or "")
+            if entry is not None:
+                self.findings.append(entry.finding(ERROR, problem))
+            else:
+                self.findings.append(Finding(ERROR, problem.message, "queries", hint=problem.hint))
+
+
+def choose(
+    files: Sequence[str] | None, registry: str | None, *, only: str | None = None, on_spark: bool = False
+) -> Chosen:
+    """Read files and registry; `only` chooses one id, whatever its state. `on_spark`: also what only Spark can evaluate."""
+    chosen = Chosen()
+    for file in files or ():
+        found = read_queries(file)
+        chosen.findings += found.problems
+        chosen.entries += found.entries
+    if registry is not None or not files:
+        _take_registry(chosen, registry or usual_registry(), only, on_spark)
+    _drop_repeated(chosen)
+    if only is not None:
+        chosen.entries = [entry for entry in chosen.entries if entry.query.id == only]
+    return chosen
+
+
+def _take_registry(chosen: Chosen, where: str, only: str | None, on_spark: bool) -> None:
+    with open_registry(where) as registry:
+        chosen.streams = registry.streams()
+        for entry in registry.entries():
+            if entry.spark_only and not on_spark:
+                text = "needs functions that only Spark has, and is left out"
+                chosen.findings.append(Finding(NOTE, text, where, query=entry.id))
+            elif entry.state != "disabled" or entry.id == only:
+                chosen.entries.append(Entry(Query(entry.id, entry.sql), where, 1, entry.sql))
+                if entry.state == "shadow":
+                    chosen.shadow.add(entry.id)
+
+
+def _drop_repeated(chosen: Chosen) -> None:
+    first: dict[str, Entry] = {}
+    for entry in chosen.entries:
+        known = first.setdefault(entry.query.id, entry)
+        if known is not entry:
+            message = f"the id is used before, at {known.file}:{known.line}; this query is left out"
+            hint = "give one of the two another id"
+            chosen.findings.append(
+                Finding(ERROR, message, entry.file, entry.line, query=entry.query.id, hint=hint)
+            )
+    chosen.entries = list(first.values())

@@ -1,0 +1,150 @@
+"""Which rows a job reads: sources by the streams they are of, and what each stream's columns are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from eddyline.errors import UsageError
+from eddyline.functions.zones import find_zone
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.runtime.embedded.infer import Inferred, infer
+from eddyline.runtime.embedded.outlets import is_folder
+from eddyline.runtime.embedded.pipes import STANDARD_INPUT
+from eddyline.runtime.embedded.places import places
+from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
+from eddyline.service.files.schemas import Source, guess_name, read_source
+from eddyline.service.watcher import SILENT, Watcher
+
+_NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)
+
+
+class Data(NamedTuple):
+    """A stream, where its rows are, and how many rows its types were guessed from (None: they are stated)."""
+
+    stream: Stream
+    source: str
+    guessed_from: int | None = None
+
+    @property
+    def note(self) -> str | None:
+        """What to say about types that were guessed."""
+        if self.guessed_from is None:
+            return None
+        columns = ", ".join(f"{name} {kind}" for name, kind in self.stream.types.items())
+        return (
+            f"the columns of {self.stream.name} are guessed from the first {self.guessed_from} rows of "
+            f"{self.source}: {columns}; --schema states them"
+        )
+
+
+def data_of(
+    sources: Sequence[str],
+    lone: str | None,
+    schemas: Iterable[str],
+    declared: Iterable[Stream],
+    queries: Sequence[Query],
+    *,
+    format: str | None = None,
+    infer: Callable[[str, str | None], Inferred] = infer,
+    watcher: Watcher = SILENT,
+) -> list[Data]:
+    """The streams with their sources.
+
+    A stream's schema is the one that is stated, else the registry's, else the one of its files, as `infer` tells; where it
+    had to guess, the watcher is told.
+    """
+    stated = [read_source(schema) for schema in schemas]
+    named = [_split(source) for source in sources]
+    if lone is not None:
+        named.append((_name_of(lone, stated, declared, queries), lone))
+    _check(named, stated)
+    known = {stream.name.lower(): stream for stream in declared}
+    result = []
+    for name, source in named:
+        schema = _stated_for(name, stated, alone=len(named) == 1)
+        if schema is not None:
+            result.append(Data(Stream(name, schema.schema), source))
+        elif name.lower() in known:
+            result.append(Data(known[name.lower()], source))
+        else:
+            found = infer(source, format)
+            result.append(Data(Stream(name, found.schema), source, found.guessed_from))
+    for note in (each.note for each in result):
+        if note is not None:
+            watcher.note(note)
+    return result
+
+
+def check_zone(name: str) -> None:
+    """Refuse what is no time zone."""
+    if find_zone(name) is None:
+        raise UsageError(f'"{name}" is not a time zone; write it as Europe/Vienna or +02:00')
+
+
+def refuse_overwriting(
+    written: Iterable[str | Path | None],
+    data: Sequence[Data],
+    others: Iterable[str | None] = (),
+    *,
+    format: str | None = None,
+) -> None:
+    """Refuse to write over what a command reads, its rows or other files, or to write two things into one file."""
+    sources = [each.source for each in data if each.source != STANDARD_INPUT and "://" not in each.source]
+    read = {Path(place.name).resolve() for source in sources for place in places(source, format)}
+    read |= {Path(name.removeprefix("sqlite:///")).resolve() for name in others if name is not None}
+    taken: set[Path] = set()
+    for name in written:
+        if name is None or str(name) == STANDARD_OUTPUT:
+            continue
+        path = Path(name).resolve()
+        if path in read or (is_folder(name) and any(file.parent == path for file in read)):
+            raise UsageError(f'"{name}" is read, and would be written over; name another place')
+        if path in taken:
+            raise UsageError(f'two things would be written to "{name}"; name another place for one')
+        taken.add(path)
+
+
+def _split(text: str) -> tuple[str, str]:
+    match = _NAMED.fullmatch(text)
+    if match is None:
+        raise UsageError(f'--stream is written as NAME=SOURCE, such as quotes=quotes.csv, not "{text}"')
+    return match[1], match[2]
+
+
+def _name_of(
+    source: str, stated: Sequence[Source], declared: Iterable[Stream], queries: Sequence[Query]
+) -> str:
+    names = [schema.name for schema in stated if schema.name is not None]
+    if len(names) == 1:
+        return names[0]
+    streams = list(declared)
+    if len(streams) == 1 and not queries:
+        return streams[0].name
+    stem = "" if source == STANDARD_INPUT else Path(source).name.split(".")[0]
+    return guess_name(stem or "rows", queries)
+
+
+def _check(named: Sequence[tuple[str, str]], stated: Sequence[Source]) -> None:
+    if not named:
+        raise UsageError("there are no rows to read: name a SOURCE, or --stream NAME=SOURCE")
+    names = [name.lower() for name, _ in named]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise UsageError(f'the stream "{repeated}" has two sources; a folder or a glob takes several files')
+    if sum(source == STANDARD_INPUT for _, source in named) > 1:
+        raise UsageError("only one stream can come from standard input")
+    if any(schema.name is None for schema in stated) and (len(stated) > 1 or len(named) > 1):
+        raise UsageError("several schemas or streams need names: write each as --schema NAME=SCHEMA")
+    strange = next((s.name for s in stated if s.name is not None and s.name.lower() not in names), None)
+    if strange is not None:
+        raise UsageError(f'--schema names the stream "{strange}", which has no --stream {strange}=SOURCE')
+
+
+def _stated_for(name: str, stated: Sequence[Source], *, alone: bool) -> Source | None:
+    return next(
+        (s for s in stated if (s.name is None and alone) or (s.name or "").lower() == name.lower()), None
+    )

@@ -1,0 +1,166 @@
+"""What Eddyline needs of a machine, one function a part; none of them raises."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final, Literal
+
+from eddyline.errors import EddylineError, SetupError
+from eddyline.functions.zones import find_zone
+from eddyline.service.registries import DEFAULT, is_there
+
+OLDEST: Final = (3, 11)
+PACKAGES: Final = ("eddyline", "numba", "numpy", "pyarrow", "sqlalchemy", "sqlglot")
+PATIENCE: Final = 5.0  # seconds to wait for a registry
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that Eddyline uses: `needed` is False for what most can do without."""
+
+    name: str
+    state: Literal["ok", "missing", "broken"]
+    found: str
+    needed: bool = True
+    to_do: str = ""
+
+
+def look_at_machine() -> Iterator[Part]:
+    """Python, packages, the cache of compiled code, and what the Spark runtime and PostgreSQL need."""
+    yield _python()
+    for name in PACKAGES:
+        yield _package(name)
+    yield _zones()
+    yield _compiled()
+    yield from _spark()
+    yield _optional("psycopg", "only for a registry in PostgreSQL: pip install 'eddyline[postgres]'")
+
+
+def look_at_registry(where: str | None) -> Iterator[Part]:
+    """A registry that was named, or the one of this folder."""
+    if where is None and not is_there(DEFAULT):
+        yield Part(
+            "registry",
+            "missing",
+            f"no {DEFAULT} in this folder",
+            needed=False,
+            to_do="query add and query import make one; --registry looks at another",
+        )
+        return
+    where = where or DEFAULT
+    if not is_there(where):
+        yield Part("registry", "missing", where, to_do="query add and query import make it")
+        return
+    try:
+        yield _registry(where)
+    except EddylineError as error:
+        yield Part("registry", "broken", error.message.split("\n")[0], to_do=error.hint or "")
+
+
+def _python() -> Part:
+    found = f"{platform.python_version()} ({platform.system()}, {platform.machine()})"
+    if sys.version_info < OLDEST:
+        return Part("Python", "broken", found, to_do="install Python 3.11 or later")
+    return Part("Python", "ok", found)
+
+
+def _package(name: str) -> Part:
+    try:
+        return Part(name, "ok", version(name))
+    except PackageNotFoundError:
+        return Part(name, "missing", "", to_do="pip install eddyline")
+
+
+def _optional(name: str, to_do: str) -> Part:
+    try:
+        return Part(name, "ok", version(name), needed=False)
+    except PackageNotFoundError:
+        return Part(name, "missing", "", needed=False, to_do=to_do)
+
+
+def _zones() -> Part:
+    if find_zone("Europe/Vienna") is None:
+        return Part("time zones", "missing", "no tz database", to_do="pip install tzdata")
+    return Part("time zones", "ok", "tz database")
+
+
+def _compiled() -> Part:
+    """Machine code that numba keeps on disk: without it every process compiles for seconds."""
+    from eddyline import kernels
+
+    config = vars(kernels)["numba"].config  # numba belongs to kernels; this asks what they have set
+    if config.DISABLE_JIT:
+        return Part(
+            "compiled code",
+            "broken",
+            "numba compiles nothing",
+            to_do="unset NUMBA_DISABLE_JIT: matching crawls",
+        )
+    folder = Path(config.CACHE_DIR)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        to_do = "set XDG_CACHE_HOME to a folder that can be written: every process compiles anew, for seconds"
+        return Part("compiled code", "broken", f"{folder}: {error.strerror}", to_do=to_do)
+    functions = sum(1 for _ in folder.rglob("*.nbi"))
+    if not functions:
+        to_do = "nothing: the first match compiles, which takes some seconds; eddyline demo --runtime embedded does it now"
+        return Part("compiled code", "ok", f"none yet in {folder}", to_do=to_do)
+    to_do = "set XDG_CACHE_HOME to a folder that can be written and stays" if _is_passing(folder) else ""
+    return Part("compiled code", "ok", f"{functions} functions in {folder}", to_do=to_do)
+
+
+def _is_passing(folder: Path) -> bool:
+    """Whether the cache had to go to a temporary folder."""
+    return folder.parent == Path(tempfile.gettempdir()) / f"eddyline-{os.getuid()}"
+
+
+def _spark() -> Iterator[Part]:
+    pyspark = _optional("pyspark", "only for the Spark runtime: pip install 'eddyline[spark,java]'")
+    yield pyspark
+    if pyspark.state == "ok":
+        yield _java()
+
+
+def _java() -> Part:
+    from eddyline.runtime.spark.java import find_java
+
+    try:
+        java = find_java()
+    except SetupError as error:
+        return Part("Java", "missing", error.message.split("\n")[0], to_do=error.hint or "")
+    return Part("Java", "ok", f"version {java.version}, from {java.origin}")
+
+
+def _registry(where: str) -> Part:
+    """Reachable, of a format that is known, and what it holds."""
+    from eddyline.registry import Registry
+    from eddyline.registry.migrations import FORMAT
+
+    with Registry.open(where, timeout=PATIENCE) as registry:
+        newest = registry.version
+        states = Counter(str(entry.state) for entry in registry.entries())
+        streams = ", ".join(stream.name for stream in registry.streams()) or "none"
+    held = ", ".join(f"{count:,} {state}" for state, count in sorted(states.items())) or "none"
+    found = f"{registry.where}: format {FORMAT}, version {newest}, queries: {held}, streams: {streams}"
+    file = Path(where.removeprefix("sqlite:///"))
+    if "://" not in str(file) and not (
+        os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
+    ):
+        return Part(
+            "registry",
+            "ok",
+            found,
+            to_do="it can be read, not changed: you may not write the file or its folder",
+        )
+    return Part("registry", "ok", found)

@@ -1,0 +1,1 @@
+"""Files that users write: queries in four forms, schemas in many."""

@@ -1,0 +1,240 @@
+"""Schemas from files and from text, and which stream each is the schema of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from eddyline.errors import FileError, QueryError, SchemaError, UsageError
+from eddyline.functions.evaluate import arrow_type
+from eddyline.model.catalog import Stream
+from eddyline.model.query import Query
+from eddyline.runtime.embedded.chunk import native
+from eddyline.runtime.embedded.pipes import HEAD, is_pipe, pipe_of
+from eddyline.runtime.embedded.places import open_bytes
+from eddyline.service.files.text import read_bytes, read_text
+from eddyline.sql.cursor import Cursor
+from eddyline.sql.datatypes import fields
+from eddyline.sql.select import parse
+
+UNNAMED: Final = "stream"  # name of a stream whose schema is plain text and that no query names
+_NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)
+_ASKED: Final = 1_000  # queries that are asked how they call their stream
+_SUFFIXES: Final = (
+    ".parquet",
+    ".arrow",
+    ".arrows",
+    ".ipc",
+    ".feather",
+    ".csv",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".ddl",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One `--schema`: a schema, and the stream's name where it was given."""
+
+    name: str | None
+    stem: str
+    schema: pa.Schema
+
+
+def read_source(option: str) -> Source:
+    """Read what `--schema` says.
+
+    >>> read_source("quotes=symbol STRING, price DOUBLE").schema.names
+    ['symbol', 'price']
+    """
+    named = None if _exists(option) else _NAMED.fullmatch(option)
+    name, place = (named[1], named[2]) if named else (None, option)
+    if _exists(place):
+        return Source(name, Path(place).stem, _read_file(place))
+    if Path(place).suffix.lower() in _SUFFIXES or not re.search(r"\S\s+\S", place):
+        raise FileError(
+            f'there is no file "{place}" to take a schema from',
+            hint="name a Parquet, Arrow, CSV, JSON or .ddl file, or write the columns: 'symbol STRING, price DOUBLE'",
+        )
+    return Source(name, UNNAMED, ddl_schema(place))
+
+
+def streams_of(sources: Sequence[Source], queries: Iterable[Query], *, name: str | None) -> list[Stream]:
+    """The streams of all sources.
+
+    A source without a name is called `name` if that is given, else by its file's name if a query reads a stream of
+    that name, else as most queries call their stream.
+    """
+    bare = [source for source in sources if source.name is None]
+    if len(bare) > 1 or (bare and len(sources) > 1 and name is None):
+        raise UsageError("several schemas need names: write each as --schema NAME=SCHEMA")
+    if name is not None and not bare:
+        raise UsageError("--stream gives a lone schema its name, and the schemas have names already")
+    streams = [
+        Stream(source.name or name or guess_name(source.stem, queries), source.schema) for source in sources
+    ]
+    names = Counter(stream.name.lower() for stream in streams)
+    repeated = next((name for name, count in names.items() if count > 1), None)
+    if repeated is not None:
+        raise UsageError(f'the stream "{repeated}" has two schemas')
+    return streams
+
+
+def guess_name(stem: str, queries: Iterable[Query]) -> str:
+    """The stream that a file belongs to: that of its name if a query reads one, else the one that most queries read."""
+    used: Counter[str] = Counter()
+    for query in islice(queries, _ASKED):
+        try:
+            used[parse(query.sql).stream] += 1
+        except QueryError:
+            continue
+    spelled = {name.lower(): name for name in reversed(used)}
+    if stem.lower() in spelled or not used:
+        return spelled.get(stem.lower(), stem)
+    return used.most_common(1)[0][0]
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # too long for a name, or with a NUL byte
+        return False
+
+
+def _read_file(path: str) -> pa.Schema:
+    data = b"" if Path(path).is_dir() else _start(path)
+    try:
+        schema = _binary_schema(path, data) or _inferred_schema(path, data)
+        if schema is not None:
+            _read_names(schema)
+            return schema
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = str(error).split("\n")[0]
+        raise FileError(f'no schema can be read from "{path}": {reason}') from None
+    if is_pipe(path):
+        return ddl_schema(data.decode("utf-8", "replace"))
+    text = read_text(path)
+    if Path(path).suffix.lower() in (".ddl", ".txt") and not text.unreadable:
+        return ddl_schema(text.text)
+    raise FileError(
+        f'no schema can be read from "{path}"',
+        hint="known are Parquet, Arrow, CSV, JSON, and .ddl with text such as symbol STRING, price DOUBLE",
+    )
+
+
+def _read_names(fields: Iterable[pa.Field]) -> None:
+    """Look at every name once: Arrow decodes it only then, and one that is not valid UTF-8 shall fail here, not later."""
+    for field in fields:
+        assert isinstance(field.name, str), "Arrow gives names as text"
+        _read_names(field.type.field(number) for number in range(field.type.num_fields))
+
+
+def _binary_schema(path: str, data: bytes) -> pa.Schema | None:
+    """The schema that a Parquet or Arrow file holds."""
+    if data[:4] == b"PAR1":
+        from pyarrow import parquet
+
+        return parquet.read_schema(_whole(path))
+    if data[:6] == b"ARROW1":
+        with pa.ipc.open_file(_whole(path)) as file:
+            return file.schema
+    if data[:4] == b"\xff\xff\xff\xff" or Path(path).suffix.lower() in (".arrow", ".arrows", ".ipc"):
+        with pa.ipc.open_stream(_whole(path)) as stream:
+            return stream.schema
+    return None
+
+
+def _whole(path: str) -> str | pa.BufferReader:
+    """A file by its name, or all that comes through a pipe."""
+    return native(_bytes(path)) if is_pipe(path) else path
+
+
+def _bytes(path: str) -> bytes:
+    if not is_pipe(path):
+        return read_bytes(path)
+    with open_bytes(path) as pipe:
+        return pipe.read()
+
+
+def _inferred_schema(path: str, data: bytes) -> pa.Schema | None:
+    """The schema that the start of a CSV or JSON file suggests."""
+    suffix = Path(path).suffix.lower()
+    if is_pipe(path) and not suffix:
+        suffix = _guess_suffix(data)
+    if suffix == ".csv":
+        return _csv_schema(path, data)
+    return _json_schema(path, data) if suffix in (".json", ".jsonl", ".ndjson") else None
+
+
+def _guess_suffix(data: bytes) -> str:
+    """The ending that a pipe would have: a shell gives it a name without one."""
+    if data.lstrip()[:1] in (b"{", b"["):
+        return ".json"
+    names = data.lstrip().partition(b"\n")[0].split(b",")
+    return ".ddl" if all(len(name.split()) > 1 for name in names) else ".csv"
+
+
+def _start(path: str) -> bytes:
+    if is_pipe(path):
+        return pipe_of(path).head()
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(HEAD)
+    except OSError:
+        return read_bytes(path)  # says why it cannot be read
+
+
+def _whole_lines(path: str, data: bytes) -> bytes:
+    if not data.strip():
+        raise FileError(f'"{path}" is empty, so it has no schema')
+    return data[: data.rfind(b"\n") + 1] or data if len(data) == HEAD else data
+
+
+def _csv_schema(path: str, data: bytes) -> pa.Schema:
+    from pyarrow import csv
+
+    return csv.read_csv(native(_whole_lines(path, data))).schema
+
+
+def _json_schema(path: str, data: bytes) -> pa.Schema:
+    from pyarrow import json as arrow_json
+
+    lines = _whole_lines(path, data)
+    if not lines.lstrip().startswith(b"["):
+        return arrow_json.read_json(native(lines)).schema
+    try:
+        return pa.Table.from_pylist(json.loads(_bytes(path))).schema
+    except (ValueError, AttributeError, RecursionError):
+        raise FileError(f'"{path}" is no JSON array of objects, so it has no schema') from None
+
+
+def ddl_schema(text: str) -> pa.Schema:
+    """The schema that DDL text describes.
+
+    >>> print(ddl_schema("symbol STRING, price DECIMAL(10, 2), at TIMESTAMP"))
+    symbol: string
+    price: decimal128(10, 2)
+    at: timestamp[us, tz=UTC]
+    """
+    try:
+        cursor = Cursor(text)
+        columns = fields(cursor, closing=";")
+        cursor.take_symbol(";")
+        cursor.expect_end()
+    except QueryError as error:
+        error.message = f"the schema cannot be read: {error.message}"
+        error.hint = "columns are written as name TYPE, separated by commas: symbol STRING, price DOUBLE"
+        raise
+    if not columns:
+        raise SchemaError("the schema has no column", hint="write it as symbol STRING, price DOUBLE")
+    return pa.schema([(name, arrow_type(kind)) for name, kind in columns])

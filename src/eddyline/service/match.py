@@ -1,0 +1,246 @@
+"""Files of rows matched against standing queries: counts, pairs, or the rows that queries ask for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from eddyline.compile import Compiler
+from eddyline.errors import UsageError
+from eddyline.model.query import NormalQuery, Query
+from eddyline.project.select_lists import LEAD
+from eddyline.queryset import QuerySet
+from eddyline.runtime.embedded.infer import Inferred, infer
+from eddyline.runtime.embedded.matching import Totals, match_source
+from eddyline.runtime.embedded.outlets import Outlet, Pairs, Rows, is_folder
+from eddyline.runtime.embedded.places import FORMATS
+from eddyline.runtime.embedded.rejects import Rejects
+from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, Writer, sink_format
+from eddyline.service.chosen_queries import Chosen, choose
+from eddyline.service.data_sources import Data, check_zone, data_of, refuse_overwriting
+from eddyline.service.registries import usual_registry
+from eddyline.service.watcher import SILENT, Watcher
+from eddyline.sql.resolver import Resolver
+
+_COUNTS: Final = pa.schema([("query", pa.string()), ("matches", pa.int64())])
+
+
+class Form(StrEnum):
+    """What is made of matches."""
+
+    COUNTS = "counts"
+    PAIRS = "pairs"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRequest:
+    """What is matched, and where it goes: `out` is None for counts that nobody writes; "-" is standard output."""
+
+    queries: Sequence[str] = ()
+    registry: str | None = None
+    streams: Sequence[str] = ()
+    source: str | None = None
+    schemas: Sequence[str] = ()
+    form: Form = Form.COUNTS
+    out: str | None = None
+    format: str | None = None
+    input_format: str | None = None
+    rejects: str | None = None
+    threads: int | None = None
+    time_zone: str = "UTC"
+
+    def check(self) -> None:
+        """Refuse what contradicts itself."""
+        check_zone(self.time_zone)
+        known = list(dict.fromkeys(FORMATS.values()))
+        for format in (self.format, self.input_format):
+            if format is not None and format not in known:
+                raise UsageError(f'"{format}" is no format; known are {", ".join(known)}')
+        if "-" in self.queries and (self.source == "-" or any(s.endswith("=-") for s in self.streams)):
+            raise UsageError("queries and rows cannot both come from standard input")
+
+    def data(
+        self, chosen: Chosen, watcher: Watcher, infer: Callable[[str, str | None], Inferred] = infer
+    ) -> list[Data]:
+        """The rows of all streams."""
+        return data_of(
+            self.streams,
+            self.source,
+            self.schemas,
+            chosen.streams,
+            chosen.queries,
+            format=self.input_format,
+            infer=infer,
+            watcher=watcher,
+        )
+
+    def refuse_overwriting(self, data: Sequence[Data]) -> None:
+        """Refuse to write over what is read."""
+        read = (*self.queries, self.registry or usual_registry())
+        refuse_overwriting((self.out, self.rejects), data, read, format=self.input_format)
+
+    def with_file_of_counts(self) -> MatchRequest:
+        """The same with the file that counts are written to, whose format is known before the work is done."""
+        if self.form is not Form.COUNTS or self.out is None:
+            return self
+        where = file_in(self.out, "counts", self.format)
+        _ = self.format or sink_format(where)
+        return replace(self, out=where)
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """What came out: `counts` has every query that was accepted, in their order."""
+
+    chosen: Chosen
+    data: Sequence[Data]
+    totals: Totals
+    rejects: Rejects
+    counts: Mapping[str, int]
+    where: str | None
+
+    def as_json(self) -> dict[str, object]:
+        """For machines."""
+        rejects = self.rejects
+        return {
+            "rows": self.totals.rows,
+            "matches": self.totals.matches,
+            "streams": [{"stream": each.stream.name, "source": each.source} for each in self.data],
+            "counts": dict(self.counts),
+            "shadow": sorted(self.chosen.shadow & set(self.counts)),
+            "findings": [finding.as_json() for finding in self.chosen.findings],
+            "rejected": rejects.count,
+            "rejects": str(rejects.path) if rejects.count and rejects.path is not None else None,
+            "first_rejects": [reject.as_json() for reject in rejects.first],
+            "out": self.where,
+        }
+
+
+def match_files(request: MatchRequest, watcher: Watcher = SILENT) -> Matched:
+    """Match in this process."""
+    request.check()
+    chosen = choose(request.queries, request.registry)
+    data = request.data(chosen, watcher)
+    request.refuse_overwriting(data)
+    request = request.with_file_of_counts()
+    compiled = compile_set(chosen, data, request.time_zone, watcher)
+    path = _rejects_path(request.rejects, request.out)
+    with Rejects(path, at_once=request.rejects is not None) as rejects:
+        totals = _run(request, chosen, compiled, data, rejects, watcher)
+    return conclude(request, chosen, compiled, data, totals, rejects)
+
+
+def conclude(
+    request: MatchRequest,
+    chosen: Chosen,
+    compiled: QuerySet,
+    data: Sequence[Data],
+    totals: Totals,
+    rejects: Rejects,
+) -> Matched:
+    """What came out; counts are written if they go to a file."""
+    counts = {query.id: totals.counts[query.id] for query in chosen.queries if query.id in compiled}
+    if request.form is Form.COUNTS and request.out is not None:
+        table = pa.table([list(counts), list(counts.values())], schema=_COUNTS)
+        with Writer(request.out, _COUNTS, request.format) as writer:
+            writer.sink.write(table)
+    return Matched(chosen, data, totals, rejects, counts, request.out)
+
+
+def compile_set(
+    chosen: Chosen,
+    data: Sequence[Data],
+    time_zone: str,
+    watcher: Watcher,
+    resolver: Resolver | None = None,
+) -> QuerySet:
+    """The queries of all streams; those that are refused are told, the rest goes on."""
+    read = [each.stream for each in data]
+    compiled = QuerySet.build(
+        chosen.queries,
+        streams=[*read, *chosen.streams_besides(read)],
+        on_error="collect",
+        time_zone=time_zone,
+        resolver=resolver,
+    )
+    chosen.refused(compiled.problems)
+    for finding in chosen.findings:
+        watcher.finding(finding)
+    if not len(compiled):
+        watcher.note("no query is left to match")
+    return compiled
+
+
+def accepted(chosen: Chosen, compiled: QuerySet, resolver: Resolver | None = None) -> list[NormalQuery]:
+    """The normal forms of the queries that were not refused, in their order."""
+    compiler = Compiler(compiled.streams, time_zone=compiled.time_zone, resolver=resolver)
+    return [compiler.compile(Query(q.id, q.sql)) for q in chosen.queries if q.id in compiled]
+
+
+def file_in(where: str, name: str, format: str | None) -> str:
+    """The file that is meant: in a folder, which is made, one of a name."""
+    if not is_folder(where):
+        return where
+    Path(where).mkdir(parents=True, exist_ok=True)
+    return str(Path(where) / f"{name}.{format or 'parquet'}")
+
+
+def _rejects_path(rejects: str | None, where: str | None) -> Path | None:
+    if rejects is not None:
+        return Path(rejects)
+    if where is None or where == STANDARD_OUTPUT:
+        return None
+    path = Path(f"{where.rstrip('/')}.rejects.jsonl")
+    path.unlink(missing_ok=True)  # of an earlier run
+    return path
+
+
+def _run(
+    request: MatchRequest,
+    chosen: Chosen,
+    compiled: QuerySet,
+    data: Sequence[Data],
+    rejects: Rejects,
+    watcher: Watcher,
+) -> Totals:
+    totals = Totals()
+    with ExitStack() as stack:
+        outlet = _outlet(request, chosen, compiled, stack)
+        for each in data:
+            watcher.source()
+            match_source(
+                compiled,
+                each.source,
+                each.stream,
+                totals=totals,
+                outlet=outlet,
+                rejects=rejects,
+                format=request.input_format,
+                threads=request.threads or _processors(),
+                on_progress=watcher.progress,
+            )
+    return totals
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _outlet(request: MatchRequest, chosen: Chosen, compiled: QuerySet, stack: ExitStack) -> Outlet | None:
+    where, format = request.out, request.format
+    if request.form is Form.COUNTS or where is None:
+        return None
+    if request.form is Form.PAIRS:
+        place = file_in(where, "pairs", format)
+        return Pairs(stack.enter_context(Writer(place, LEAD, format)), chosen.shadow)
+    queries = accepted(chosen, compiled)
+    return Rows(compiled, queries, where, stack, format=format, hidden=chosen.shadow)

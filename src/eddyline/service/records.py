@@ -1,0 +1,84 @@
+"""What a registry holds, as records for machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eddyline.model.catalog import Stream
+from eddyline.registry import Budget, Diff, Entry, Step, Version
+
+
+def record_of(entry: Entry) -> dict[str, Any]:
+    """A query as its line of a `.jsonl` file says it; nothing is left out, so that it overrules what it is read into."""
+    return {
+        "id": entry.id,
+        "sql": entry.sql,
+        "state": entry.state.value,
+        "tags": list(entry.tags),
+        "owner": entry.owner,
+        "destination": entry.destination,
+        "metadata": dict(entry.metadata),
+    }
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """A query, with what the registry gave it."""
+    given = {"revision": entry.revision, "number": entry.number, "spark_only": entry.spark_only}
+    return record_of(entry) | given
+
+
+def version_json(version: Version) -> dict[str, Any]:
+    """A version."""
+    return {
+        "version": version.number,
+        "time": version.at.isoformat(),
+        "author": version.author,
+        "reason": version.reason,
+        "added": version.added,
+        "changed": version.changed,
+        "removed": version.removed,
+    }
+
+
+def step_json(step: Step) -> dict[str, Any]:
+    """A step of a query's history."""
+    entry = None if step.entry is None else {**record_of(step.entry), "revision": step.entry.revision}
+    return {
+        "version": step.version.number,
+        "time": step.version.at.isoformat(),
+        "author": step.version.author,
+        "reason": step.version.reason,
+        "what": step.what,
+        "query": entry,
+    }
+
+
+def diff_json(found: Diff) -> dict[str, Any]:
+    """What is different between two versions."""
+    return {
+        "old": found.old,
+        "new": found.new,
+        "added": [record_of(entry) for entry in found.added],
+        "removed": [record_of(entry) for entry in found.removed],
+        "changed": [
+            {"id": new.id, "old": record_of(old), "new": record_of(new)} for old, new in found.changed
+        ],
+        "streams": [{"old": _stream_json(old), "new": _stream_json(new)} for old, new in found.streams],
+    }
+
+
+def _stream_json(stream: Stream | None) -> dict[str, Any] | None:
+    if stream is None:
+        return None
+    return {"name": stream.name, "columns": {field.name: str(field.type) for field in stream.schema}}
+
+
+def budget_json(budget: Budget) -> dict[str, Any]:
+    """A budget."""
+    return {
+        "scope": budget.scope,
+        "name": budget.name,
+        "nanoseconds": budget.nanoseconds,
+        "bytes": budget.bytes,
+        "over": budget.over,
+    }
