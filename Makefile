@@ -7,8 +7,8 @@ JOBS    ?= 3
 SECONDS ?= 60
 ARGS    ?=
 
-# the tests of a file stay together: some share a server or a Spark that is started for them
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+# tests/conftest.py says which tests stay together: some share a server or a Spark that is started for them
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-long check mutants fuzz golden bench bench-spark format docs clean lint

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
-import pytest
 
 from eddyline.runtime.spark.java import find_java
+from tests.missing import missing
 
 STARTS_WITHIN = 90  # seconds
 HOME = Path(pyspark.__file__).parent
@@ -43,11 +43,11 @@ def two_hosts() -> Iterator[tuple[Host, Host]]:
     name, near, far = f"eddyline{number}", f"edl{number}a", f"edl{number}b"
     network = f"10.213.{number % 256}"
     if shutil.which("ip") is None or os.geteuid() != 0:
-        _missing("two hosts in one machine take root and the program ip (Debian: iproute2)")
+        missing("two hosts in one machine take root and the program ip (Debian: iproute2)")
     try:
         _ip("netns", "add", name)
     except subprocess.CalledProcessError as error:
-        _missing(f"this machine makes no network namespaces: {error.stderr.strip()}")
+        missing(f"this machine makes no network namespaces: {error.stderr.strip()}")
     inside = ("netns", "exec", name, "ip")
     try:
         _ip("link", "add", near, "type", "veth", "peer", "name", far)
@@ -112,10 +112,3 @@ def _awaited(log: Path, pattern: str) -> str:
 
 def _ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True, capture_output=True, text=True, timeout=10)
-
-
-def _missing(reason: str) -> None:
-    """Skip where there cannot be two hosts, but not in continuous integration as root."""
-    if os.environ.get("CI") and os.geteuid() == 0:
-        pytest.fail(f"{reason}; continuous integration has to run these tests")
-    pytest.skip(reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,14 +39,25 @@ SPARK_SETTINGS = {
 }
 
 
+def blocks(count: int, *, quick: Collection[int]) -> list[object]:
+    """Numbers of blocks as parameters: the quick ones for `make test`, the others for `make test-long`."""
+    return [pytest.param(n, marks=() if n in quick else pytest.mark.long) for n in range(count)]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Comparisons())
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what uses the session as `spark`."""
-    if "spark" in getattr(item, "fixturenames", ()):
+    """Mark what uses the session as `spark`, and say which tests run in one process, one after the other.
+
+    All that use the session do, so that one JVM is started and warmed up; else the tests of a file do, which may share a
+    server.
+    """
+    uses_session = "spark" in getattr(item, "fixturenames", ())
+    if uses_session:
         item.add_marker(pytest.mark.spark)
+    item.add_marker(pytest.mark.xdist_group("spark" if uses_session else item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(scope="session")

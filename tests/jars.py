@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import pytest
+from tests.missing import missing
 
 FETCHED_WITHIN = 400  # seconds; the first time Maven fetches its own parts too
 
@@ -46,7 +46,7 @@ def jars(coordinates: tuple[str, ...], *, alone: bool = False) -> Path:
     """A folder with these jars, and with all that they need unless `alone`."""
     name = hashlib.sha256(repr((coordinates, alone)).encode()).hexdigest()[:16]
     if name in _failures:
-        pytest.skip(_failures[name])
+        missing(_failures[name])
     target = _cache() / name
     if not target.is_dir():
         try:
@@ -55,7 +55,7 @@ def jars(coordinates: tuple[str, ...], *, alone: bool = False) -> Path:
             output = getattr(error, "stdout", None) or b""
             lines = [line for line in output.decode(errors="replace").splitlines() if "ERROR" in line]
             _failures[name] = f"jars cannot be fetched by Maven: {lines[0] if lines else error}"
-            pytest.skip(_failures[name])
+            missing(_failures[name])
     return target
 
 

@@ -13,11 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-import pytest
-
 from eddyline.errors import SetupError
 from eddyline.runtime.spark.java import find_java
 from tests.jars import KAFKA_SERVER, jars
+from tests.missing import missing
 
 STARTS_WITHIN = 90  # seconds
 STOPS_WITHIN = 30  # seconds
@@ -80,9 +79,7 @@ class Broker:
         until = time.monotonic() + STARTS_WITHIN
         while not _answers(self.port):
             if self._running.poll() is not None or time.monotonic() > until:
-                pytest.skip(
-                    f"Kafka does not start: {(self._folder / 'log').read_text(errors='replace')[-1000:]}"
-                )
+                missing(f"Kafka does not start: {(self._folder / 'log').read_text(errors='replace')[-1000:]}")
             time.sleep(0.1)
 
     def stop(self, *, kill: bool = False) -> None:
@@ -110,7 +107,7 @@ def broker() -> Iterator[Broker]:
         try:
             made = Broker(folder)
         except (SetupError, subprocess.SubprocessError) as error:
-            pytest.skip(f"Kafka does not start: {getattr(error, 'stderr', b'') or error!r}"[:1000])
+            missing(f"Kafka does not start: {getattr(error, 'stderr', b'') or error!r}"[:1000])
         assert made is not None
         made.start()
         yield made

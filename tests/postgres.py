@@ -18,7 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.missing import missing
 
 STOPS_WITHIN = 20  # seconds
 STARTS_WITHIN = 30  # seconds
@@ -87,13 +87,6 @@ def server() -> Iterator[Server]:
                     running.wait()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def missing(reason: str) -> None:
-    """Skip where there is no server, but not in continuous integration."""
-    if os.environ.get("CI"):
-        pytest.fail(f"{reason}; continuous integration has to run these tests")
-    pytest.skip(reason)
 
 
 def _binaries(folder: Path) -> Path:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
+import pytest
 
 from eddyline import Compiler, reference
 from eddyline.config import Executor, IndexSettings, OrderSettings
@@ -14,7 +17,7 @@ from eddyline.errors import QueryError
 from eddyline.index.asc import is_conjunction
 from eddyline.index.sliced import build_sliced
 from eddyline.model.matches import Matches
-from eddyline.model.query import Query
+from eddyline.model.query import NormalQuery, Query
 from eddyline.order.strategies.factory import STRATEGIES
 from eddyline.queryset import QuerySet
 from eddyline.sql import bind
@@ -52,7 +55,29 @@ Queries = dict[str, str]
 
 
 def built(queries: Mapping[str, str], configuration: str) -> QuerySet:
-    return QuerySet.build(queries, streams=[EVERYTHING], settings=CONFIGURATIONS[configuration])
+    """A set under a configuration; a text is brought into normal form once, however many sets have it."""
+    with patch.object(Compiler, "compile", lambda _, query: replace(_normal(query.sql), id=query.id)):
+        return QuerySet.build(queries, streams=[EVERYTHING], settings=CONFIGURATIONS[configuration])
+
+
+_COMPILE = partial(Compiler.compile, Compiler([EVERYTHING]))  # as it is before it is patched
+
+
+@cache
+def _normal(sql: str) -> NormalQuery:
+    return _COMPILE(Query("", sql))
+
+
+def in_turn(parameters: Iterable[tuple[str, int]], every: int) -> list[object]:
+    """Pairs of a configuration and a block: one of so many for `make test`, each configuration and block among them.
+
+    The others are for `make test-long`.
+    """
+    places = {name: place for place, name in enumerate(CONFIGURATIONS)}
+    return [
+        pytest.param(name, number, marks=() if (places[name] + number) % every == 0 else pytest.mark.long)
+        for name, number in parameters
+    ]
 
 
 @cache

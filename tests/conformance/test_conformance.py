@@ -6,6 +6,8 @@ executor, many small segments, other batch sizes, other threads.
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -17,7 +19,17 @@ from eddyline.model.matches import Matches
 from eddyline.queryset import QuerySet
 from eddyline.testing.rows import EVERYTHING
 from tests.comparisons import compared
-from tests.conformance.matrix import CONFIGURATIONS, ROWS, binds, block, built, check, conjunctions, judged
+from tests.conformance.matrix import (
+    CONFIGURATIONS,
+    ROWS,
+    binds,
+    block,
+    built,
+    check,
+    conjunctions,
+    in_turn,
+    judged,
+)
 
 SIZES = (0, 1, 64, 65, 511, 512, 513, 2500)
 SOME = 50
@@ -30,8 +42,7 @@ SERVED_ROW_BY_ROW = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(8))
-@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize(("configuration", "number"), in_turn(product(CONFIGURATIONS, range(8)), 4))
 def test_random_statements(configuration: str, number: int) -> None:
     queries, batch, expected = block(number)
     found = built(queries, configuration)
@@ -40,8 +51,7 @@ def test_random_statements(configuration: str, number: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(4))
-@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize(("configuration", "number"), in_turn(product(CONFIGURATIONS, range(4)), 2))
 def test_random_conjunctions(configuration: str, number: int) -> None:
     queries, batch, expected = conjunctions(number)
     found = built(queries, configuration)

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.missing import missing
 
 _BESIDE = Path(__file__).parents[3] / "shared" / "data"
 
@@ -17,7 +17,7 @@ def folder(name: str) -> Path:
     """The folder of one data set; the test is skipped where it is not there."""
     found = Path(os.environ.get("EDDYLINE_TEST_DATA", _BESIDE)) / name
     if not found.is_dir():
-        pytest.skip(f"test data {name} is not here (set EDDYLINE_TEST_DATA)")
+        missing(f"test data {name} is not here (set EDDYLINE_TEST_DATA)")
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eddyline.testing.plain import plain_rows
+from tests.conftest import blocks
 from tests.differential.duck import judge_duckdb, plain_statement
 from tests.differential.finding import Report
 
@@ -12,7 +13,7 @@ BLOCK = 500
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(6))
+@pytest.mark.parametrize("block", blocks(6, quick=(0, 1)))
 def test_conditions(block: int) -> None:
     statements = [plain_statement(seed) for seed in range(block * BLOCK, (block + 1) * BLOCK)]
     report = Report(judge_duckdb(statements, plain_rows(block, 40)), judged=BLOCK)

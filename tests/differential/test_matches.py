@@ -16,6 +16,7 @@ from eddyline.testing.queries import statement
 from eddyline.testing.rows import benign_rows, nasty_rows
 from eddyline.testing.tree import Statement
 from tests.conformance.matrix import CONFIGURATIONS
+from tests.conftest import blocks
 from tests.differential.duck import judge_matches as judge_duckdb
 from tests.differential.duck import plain_statement
 from tests.differential.finding import Report
@@ -37,7 +38,7 @@ def configuration(block: int) -> IndexSettings:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(9))
+@pytest.mark.parametrize("block", blocks(9, quick=(0, 5)))
 def test_spark_on_nasty_rows(spark: SparkSession, block: int) -> None:
     from tests.differential.agreement import judge_matches
 
@@ -48,7 +49,7 @@ def test_spark_on_nasty_rows(spark: SparkSession, block: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(2))
+@pytest.mark.parametrize("block", blocks(2, quick=(0,)))
 def test_spark_on_texts_as_written(spark: SparkSession, block: int) -> None:
     from tests.differential.agreement import judge_matches
 
@@ -60,7 +61,7 @@ def test_spark_on_texts_as_written(spark: SparkSession, block: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", blocks(10, quick=(0, 1, 5, 6)))
 def test_duckdb(block: int) -> None:
     findings = judge_duckdb(drawn(plain_statement, block), plain_rows(block, ROWS), configuration(block))
     report = Report(findings, judged=BLOCK)

@@ -25,13 +25,10 @@ def check(folder: Path, kills: int, seed: int) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_five_kills(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kills", "seed"),
+    [(2, 7), *[pytest.param(*each, marks=pytest.mark.long) for each in ((5, 7), (20, 1), (20, 2))]],
+)
+def test_kills(tmp_path: Path, kills: int, seed: int) -> None:
     pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
-    check(tmp_path, 5, seed=7)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", [1, 2])
-def test_twenty_kills(tmp_path: Path, seed: int) -> None:
-    pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
-    check(tmp_path, 20, seed)
+    check(tmp_path, kills, seed)

@@ -35,7 +35,7 @@ MUTANTS = (
         "x > 3 on floats does not hold for NaN, which Spark orders above all numbers",
         "Regions(below, ((v + 0.0, side),), null, not below) if",
         "Regions(below, ((v + 0.0, side),), null, False) if",
-        ("tests/property/test_normalize.py", "tests/differential/test_normal.py"),
+        ("tests/property/test_normalize_templates.py", "tests/unit/test_compile.py"),
     ),
     Mutant(
         "null flag",

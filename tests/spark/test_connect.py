@@ -1,4 +1,8 @@
-"""The same tests of `match` under Spark Connect, in a process of their own: one process has one kind of session."""
+"""The same tests of `match` under Spark Connect, in a process of their own: one process has one kind of session.
+
+What differs is how plans and results travel, for which one block of queries, a stream and a pipeline are enough; all tests
+of `match` are in `make test-long`.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,25 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FILES = (
-    "test_match.py",
-    "test_match_agreement.py",
+TRANSPORT = (
+    "test_match_agreement.py::test_embedded_and_spark_agree",
     "test_match_streaming.py",
-    "test_surroundings.py",
     "test_pipeline.py::test_files_in_results_out",
 )
+FILES = ("test_match.py", "test_match_agreement.py", "test_surroundings.py")
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-def test_match_under_connect() -> None:
+@pytest.mark.parametrize(
+    "names", [TRANSPORT, pytest.param(FILES, marks=pytest.mark.long)], ids=["transport", "all"]
+)
+def test_match_under_connect(names: tuple[str, ...]) -> None:
     for module in ("grpc", "grpc_status", "google.rpc", "zstandard"):
         pytest.importorskip(module, reason="the packages of pyspark[connect] are not installed")
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-        + [f"tests/spark/{name}" for name in FILES],
+        + [f"tests/spark/{name}" for name in names],
         cwd=ROOT,
         env={
             **{n: v for n, v in os.environ.items() if not n.startswith("PYTEST_")},

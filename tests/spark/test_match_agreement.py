@@ -14,6 +14,7 @@ from eddyline.spark import match
 from eddyline.testing.queries import statement
 from eddyline.testing.rows import EVERYTHING, benign_rows, nasty_rows
 from eddyline.testing.text import statement_text
+from tests.conftest import blocks
 from tests.differential.agreement import judge_matches
 from tests.differential.judge import load, settings
 
@@ -40,7 +41,7 @@ def found(spark: SparkSession, way: str, queries: QuerySet, batch: pa.RecordBatc
     return rows
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", blocks(4, quick=(0, 3)))
 def test_spark_on_nasty_rows(spark: SparkSession, block: int) -> None:
     statements = [statement(seed) for seed in range(200_000 + block * BLOCK, 200_000 + (block + 1) * BLOCK)]
     find = partial(found, spark, WAYS[block % 2])
