@@ -10,7 +10,7 @@ import pyarrow as pa
 from bench.baselines.conjunctions import Conjunction, pairs_of
 from bench.workloads.predicates import All, sql
 from eddyline import Compiler, Query, Stream
-from eddyline.execute.rowwise import Rowwise
+from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import AscIndex, build_ascs
 from eddyline.model.predicate import NEVER, Predicate

@@ -25,7 +25,7 @@ from bench.experiments.cacq_source import FIELDS, compiled, flow, tuples
 from bench.experiments.result import Claim, Result, Row, head_of
 from bench.experiments.scale import Scale
 from eddyline.execute.eddy import Eddy, TicketRouting
-from eddyline.execute.rowwise import Rowwise
+from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import AscIndex, assemble, build_ascs
 from eddyline.model.asc import BLOCK_WORDS

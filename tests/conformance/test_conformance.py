@@ -114,7 +114,7 @@ def encoded(matches: Matches) -> np.ndarray:
 @pytest.mark.parametrize("number", range(3))
 def test_rows_outside_of_every_query_are_left_out(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Queries that all ask about one column: with the pre-filter for the smallest batches the matches stay the same."""
-    monkeypatch.setattr("eddyline.execute.sliced.MIN_ROWS", 1)
+    monkeypatch.setattr("eddyline.execute.sliced.sliced.MIN_ROWS", 1)
     name, value = (("i64", "5"), ("f64", "1"), ("s1", "'a'"))[number]
     queries, batch, _ = block(number)
     narrowed = {id: _with(sql, f"{name} > {value}") for id, sql in list(queries.items())[:120]}

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.execute.locate import Locator, Numbers, locator, lookups
-from eddyline.execute.ordinals import ordinals
-from eddyline.execute.places import placer
+from eddyline.execute.keyed.key_lookup import lookup_of
+from eddyline.execute.locating.locate import Locator, Numbers, locator, lookups
+from eddyline.execute.locating.ordinals import ordinals
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import arrow_type
 from eddyline.index.cutting import Cutting, Offsets, cut, narrowest
@@ -103,7 +103,7 @@ def test_every_way_agrees_with_bisection(kind: t.DataType, data: st.DataObject, 
         assert located(Numbers(cutting, lookup), cutting, given_values) == expected, name
 
     places = np.empty(len(values), np.uint32)
-    placer(cutting).place(Evaluation({"x": given_values}), places)
+    lookup_of(cutting).look_up(Evaluation({"x": given_values}), places)
     by_value = {value: place for place, value in enumerate(drawn)}
     assert places.tolist() == [by_value.get(value, len(drawn)) for value in values]
 

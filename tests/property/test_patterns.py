@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eddyline import reference
-from eddyline.execute.patterns import Patterns
+from eddyline.execute.sliced.patterns import Patterns
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.java_regex import check, needs_backtracking
 from eddyline.index.patterns import build_patterns, eligible

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from eddyline import Compiler, Query, QueryError, reference
 from eddyline.execute.parts import MaskPart
-from eddyline.execute.rowwise import Rowwise
-from eddyline.execute.sliced import Sliced
+from eddyline.execute.rowwise.rowwise import Rowwise
+from eddyline.execute.sliced.sliced import Sliced
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import build_ascs, is_conjunction
 from eddyline.index.sliced import build_sliced

@@ -11,7 +11,7 @@ import pytest
 
 import eddyline.compile
 import eddyline.engine.pieces
-import eddyline.execute.uncompilable
+import eddyline.execute.rescue.uncompilable
 import eddyline.queryset.merging
 from eddyline import Engine, QuerySet, Stream
 from eddyline.errors import QueryError
@@ -32,7 +32,7 @@ COMPILING = [
 ]
 INDEXING = [
     (eddyline.queryset.merging, "build_segment"),
-    (eddyline.execute.uncompilable, "build_segment"),
+    (eddyline.execute.rescue.uncompilable, "build_segment"),
     (eddyline.engine.pieces, "build_segment"),
 ]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from eddyline.admission import Admission
 from eddyline.engine.live import LiveSet, Newcomer
 from eddyline.errors import PASSED_ON, QueryError
-from eddyline.execute.uncompilable import find_uncompilable
+from eddyline.execute.rescue.uncompilable import find_uncompilable
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery, Query, as_ids, as_queries, check_query
 from eddyline.registry import Entry, Put, State

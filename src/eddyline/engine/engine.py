@@ -33,7 +33,7 @@ from eddyline.engine.receivers import (
 )
 from eddyline.engine.synchronize import counters_of, entries_of, write_through
 from eddyline.errors import ConflictError, EddylineError, QueryError, RegistryError
-from eddyline.execute.batch import arrow_of
+from eddyline.execute.reading.batch import arrow_of
 from eddyline.execute.steering.live import OrderReport
 from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.names import check_id, is_unicode, short_repr, unknown_query

@@ -23,7 +23,7 @@ from eddyline.engine.hand_over import Gate
 from eddyline.engine.members import NEVER, Flags, Integers, Member, Quarantine, Table
 from eddyline.engine.pieces import OPEN, Piece, build_piece, normal_forms
 from eddyline.errors import LedgerError
-from eddyline.execute.batch import ColumnReader
+from eddyline.execute.reading.batch import ColumnReader
 from eddyline.functions.evaluate import fallible
 from eddyline.model.catalog import Stream, distinct_streams
 from eddyline.model.expression import Expression, columns_of

@@ -13,7 +13,7 @@ from eddyline.compile import Compiler
 from eddyline.engine.live import State
 from eddyline.engine.members import Integers, Member
 from eddyline.errors import LedgerError
-from eddyline.execute import rescue
+from eddyline.execute.rescue import rescue
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Expression

@@ -11,7 +11,7 @@ from eddyline.execute.executor import Executor
 from eddyline.execute.kinds.table import EXECUTORS
 from eddyline.execute.kinds.unkeyed import UnkeyedExecutor
 from eddyline.execute.once import once
-from eddyline.execute.sliced import Counts
+from eddyline.execute.sliced.sliced import Counts
 from eddyline.execute.steering.live import LiveSteering, OrderReport
 from eddyline.execute.steering.protocol import Steering, Way
 from eddyline.execute.steering.recorded import Passed, RecordedSteering

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.execute.batch import ColumnReader, Columns
+from eddyline.execute.reading.batch import ColumnReader, Columns
 from eddyline.functions.evaluate import Evaluation, arrow_type
 from eddyline.functions.evaluate.odd_text import readable
 from eddyline.functions.evaluate.read import read

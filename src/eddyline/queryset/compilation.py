@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from eddyline.errors import PASSED_ON, QueryError
 from eddyline.execute.placed import Placed
+from eddyline.execute.rescue.uncompilable import find_uncompilable
 from eddyline.execute.segment import SegmentExecutor
-from eddyline.execute.uncompilable import find_uncompilable
 from eddyline.queryset.merging import Members, Merging
 from eddyline.queryset.pending import Pending
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.errors import EddylineError
-from eddyline.execute.batch import ColumnReader
+from eddyline.execute.reading.batch import ColumnReader
 from eddyline.execute.why import Why, decide
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.odd_text import ordered_values

@@ -13,9 +13,9 @@ import pyarrow as pa
 from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import FileError, QueryError
-from eddyline.execute import rescue
-from eddyline.execute.batch import Columns
 from eddyline.execute.placed import Placed
+from eddyline.execute.reading.batch import Columns
+from eddyline.execute.rescue import rescue
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.live import OrderReport
 from eddyline.execute.why import Why

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eddyline.execute.batch import ColumnReader
 from eddyline.execute.placed import Placed
+from eddyline.execute.reading.batch import ColumnReader
 from eddyline.model.catalog import Stream
 
 

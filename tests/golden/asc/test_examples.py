@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Compiler, Query, Stream
-from eddyline.execute.rowwise import Rowwise
+from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import AscIndex, build_ascs
 from eddyline.model.asc import bits, covered

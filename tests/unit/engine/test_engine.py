@@ -11,7 +11,7 @@ import pytest
 
 from eddyline import Engine, LedgerError, QueryError, QuerySet, RegistryError, SchemaError, Stream
 from eddyline.errors import EddylineError
-from eddyline.execute import batch as batch_module
+from eddyline.execute.reading import batch as batch_module
 from eddyline.model.query import StandingQuery
 from eddyline.project.account import Account
 from eddyline.project.select_list import SelectList

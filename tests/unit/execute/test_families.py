@@ -11,7 +11,7 @@ import pytest
 
 from eddyline import QuerySet, Stream
 from eddyline.config import IndexSettings
-from eddyline.execute import families, family_index, formulas
+from eddyline.execute.sliced import families, family_index, formulas
 
 STREAM = Stream(
     "quotes",

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import QuerySet, Stream
-from eddyline.execute import formulas
+from eddyline.execute.sliced import formulas
 
 STREAM = Stream(
     "quotes",

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from eddyline.config import IndexSettings
-from eddyline.execute.combinations import combine
-from eddyline.execute.keyed import Keyed
+from eddyline.execute.keyed.combinations import combine
+from eddyline.execute.keyed.keyed import Keyed
 from eddyline.execute.why import decide
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.choose import choose

@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from eddyline.execute.locate import locator
+from eddyline.execute.locating.locate import locator
 from eddyline.functions.evaluate.arrays import array_of
 from eddyline.index.cutting import cut, narrowest
 from eddyline.kernels import locate as kernels

@@ -12,7 +12,7 @@ import pytest
 from bench.baselines.orders import best_order
 from eddyline import EddylineError, Engine, QuerySet, Stream
 from eddyline.config import IndexSettings, OrderSettings
-from eddyline.execute.rowwise import Rowwise
+from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.execute.steering.live import LiveSteering, OrderReport
 from eddyline.execute.steering.monitor import LEAST, Monitor
 from eddyline.functions.evaluate import Evaluation

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.execute import patterns as execute
-from eddyline.execute.patterns import Patterns
+from eddyline.execute.sliced import patterns as execute
+from eddyline.execute.sliced.patterns import Patterns
 from eddyline.index.patterns import build_patterns, eligible
 from eddyline.index.regex_literals import required_literals
 from eddyline.model.expression import Call, Column, Expression, Literal

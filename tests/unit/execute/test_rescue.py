@@ -13,13 +13,16 @@ import pytest
 
 from eddyline import Engine, QuerySet, Stream, reference
 from eddyline.config import IndexSettings, OrderSettings
-from eddyline.execute import families as families_
-from eddyline.execute import formulas as formulas_
-from eddyline.execute import keyed, locate, patterns, places, rowwise
-from eddyline.execute import ordinals as ordinals_
-from eddyline.execute import sliced as sliced_
-from eddyline.execute import strings as strings_
+from eddyline.execute.keyed import key_lookup, keyed
 from eddyline.execute.kinds import unkeyed
+from eddyline.execute.locating import locate
+from eddyline.execute.locating import ordinals as ordinals_
+from eddyline.execute.locating import strings as strings_
+from eddyline.execute.rowwise import rowwise
+from eddyline.execute.sliced import families as families_
+from eddyline.execute.sliced import formulas as formulas_
+from eddyline.execute.sliced import patterns
+from eddyline.execute.sliced import sliced as sliced_
 from eddyline.execute.steering import choice, live, monitor, rearranging
 from eddyline.functions.evaluate import evaluation as evaluation_
 from eddyline.kernels import sliced as kernels
@@ -112,8 +115,8 @@ LOCATING: list[Stage] = [
     (families_.Families, "locate"),
     (patterns.Patterns, "find"),
     (patterns.Patterns, "_by_grams"),
-    (places._Numbers, "place"),
-    (places._Strings, "place"),
+    (key_lookup._Numbers, "look_up"),
+    (key_lookup._Strings, "look_up"),
     (ordinals_.Checked, "read"),
 ]
 EXECUTING: list[Stage] = [
@@ -170,7 +173,7 @@ def served_by(stage: Stage) -> str:
         return "rowwise"
     return (
         "keyed"
-        if stage[0] in (places._Numbers, places._Strings, ordinals_.Checked, keyed.Keyed)
+        if stage[0] in (key_lookup._Numbers, key_lookup._Strings, ordinals_.Checked, keyed.Keyed)
         else "sliced"
     )
 
@@ -265,7 +268,7 @@ def test_a_push_names_the_queries_that_failed(monkeypatch: pytest.MonkeyPatch) -
 def test_regions_of_every_kind_are_looked_up_plainly() -> None:
     """What serves in an emergency is judged as well: by the regions themselves."""
     from eddyline import Compiler
-    from eddyline.execute.plain import inside
+    from eddyline.execute.rescue.plain import inside
     from eddyline.functions.evaluate import Evaluation
     from eddyline.functions.evaluate.arrays import values_of
     from eddyline.model.predicate import conditions_of

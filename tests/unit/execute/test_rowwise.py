@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Compiler, Query, Stream
-from eddyline.execute.rowwise import Rowwise
+from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import build_ascs
 from eddyline.model.matches import Matches
@@ -167,7 +167,7 @@ def test_large_results_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = tuples(2000, 8)
     executor = rowwise(*WHERES)
     whole = executor.match(evaluation(columns), 2000, immediate=False)
-    monkeypatch.setattr("eddyline.execute.rowwise.PIECE_WORDS", 8 * 600)
+    monkeypatch.setattr("eddyline.execute.rowwise.rowwise.PIECE_WORDS", 8 * 600)
     pieces = executor.match(evaluation(columns), 2000, immediate=False)
     assert pieces.row.tolist() == whole.row.tolist() and (pieces.grb == whole.grb).all()
     assert pieces.counters == whole.counters

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Compiler, Query, Stream
-from eddyline.execute.rowwise import Rowwise
+from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import build_ascs
 from eddyline.model.sample import Sample

@@ -36,7 +36,7 @@ def test_results_that_go_past_the_caches_are_the_same(
     settings = IndexSettings(executor="sliced", direct=direct)
     queries = QuerySet.build(texts(70), streams=[NUMBERS], settings=settings)
     expected = queries.match(batch(rows))
-    monkeypatch.setattr("eddyline.execute.sliced.STREAMED", -1)
+    monkeypatch.setattr("eddyline.execute.sliced.sliced.STREAMED", -1)
     monkeypatch.setattr("eddyline.execute.pool.SMALL", 0)
     assert queries.match(batch(rows)).pairs() == expected.pairs()
     assert queries.match(batch(rows), threads=2).pairs() == expected.pairs()

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.execute import strings
-from eddyline.execute.strings import SEEDS, StringTable
+from eddyline.execute.locating import strings
+from eddyline.execute.locating.strings import SEEDS, StringTable
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.cutting import cut
 from eddyline.kernels import strings as kernels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eddyline.execute.visit_times import NUMBER, TEXT, WORD, VisitTimes
+from eddyline.execute.rowwise.visit_times import NUMBER, TEXT, WORD, VisitTimes
 from tests.unit.execute.test_rowwise import WHERES, evaluation, rowwise, tuples
 
 WORDS = 8  # of a bitmap: one block of 512 queries

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline import Compiler, Query, Stream
-from eddyline.execute.locate import locator
+from eddyline.execute.locating.locate import locator
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import AscIndex, build_ascs
 from eddyline.model.expression import Column

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from eddyline.execute.rowwise import Rowwise
+from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.model.asc import bits
 from eddyline.model.sample import Sample
 from eddyline.model.visit_order import Arrow, VisitOrder

@@ -19,7 +19,7 @@ from eddyline import (
     reference,
 )
 from eddyline.errors import EddylineError
-from eddyline.execute.batch import ColumnReader
+from eddyline.execute.reading.batch import ColumnReader
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32()}))
 NEWS = Stream("News", pa.schema({"text": pa.string()}))

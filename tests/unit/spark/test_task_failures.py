@@ -12,7 +12,7 @@ import pytest
 
 import eddyline as ed
 from eddyline.delivery.router import Outlet, Router
-from eddyline.execute import locate
+from eddyline.execute.locating import locate
 from eddyline.functions.evaluate import evaluation
 from eddyline.project.account import Account
 from eddyline.registry import Put, Registry

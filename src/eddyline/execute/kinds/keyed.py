@@ -9,11 +9,11 @@ import numpy as np
 
 from eddyline.config import OrderSettings
 from eddyline.execute.executor import Counted, Trial
-from eddyline.execute.keyed import Keyed
+from eddyline.execute.keyed.key_lookup import lookup_of
+from eddyline.execute.keyed.keyed import Keyed
+from eddyline.execute.locating.ordinals import Checked
 from eddyline.execute.once import once
-from eddyline.execute.ordinals import Checked
 from eddyline.execute.parts import PairPart
-from eddyline.execute.places import placer
 from eddyline.execute.pricing.cost_items import Bill, Label, Priced
 from eddyline.execute.pricing.keyed_items import KeyedItems, keyed_text
 from eddyline.execute.steering.protocol import Steering
@@ -51,7 +51,7 @@ class KeyedExecutor:
 
     def trials(self, evaluation: Evaluation, rows: int) -> Iterator[Trial]:
         for key in self.index.keys:
-            yield (key.subject,), partial(_placed, key, evaluation, rows)
+            yield (key.subject,), partial(_looked_up, key, evaluation, rows)
         for check in self.index.checks:
             yield (check.subject,), partial(_checked, check, evaluation)
 
@@ -73,8 +73,8 @@ class KeyedExecutor:
         return keyed_text(label, index)
 
 
-def _placed(cutting: Cutting, evaluation: Evaluation, rows: int) -> None:
-    placer(cutting).place(evaluation, np.empty(rows, np.uint32))
+def _looked_up(cutting: Cutting, evaluation: Evaluation, rows: int) -> None:
+    lookup_of(cutting).look_up(evaluation, np.empty(rows, np.uint32))
 
 
 def _checked(cutting: Cutting, evaluation: Evaluation) -> None:

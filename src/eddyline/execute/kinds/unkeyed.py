@@ -12,15 +12,15 @@ import numpy as np
 
 from eddyline.config import OrderSettings
 from eddyline.execute.executor import Counted, Trial
-from eddyline.execute.lineages import Lineages, Rows
-from eddyline.execute.locate import locator
+from eddyline.execute.locating.locate import locator
 from eddyline.execute.once import once
 from eddyline.execute.parts import MaskPart
-from eddyline.execute.patterns import Patterns
 from eddyline.execute.pricing.cost_items import Bill, Label, Priced
 from eddyline.execute.pricing.unkeyed_items import UnkeyedItems, unkeyed_text
-from eddyline.execute.rowwise import ATTEMPTED_ROWS, Rowwise
-from eddyline.execute.sliced import Sliced
+from eddyline.execute.rowwise.lineages import Lineages, Rows
+from eddyline.execute.rowwise.rowwise import ATTEMPTED_ROWS, Rowwise
+from eddyline.execute.sliced.patterns import Patterns
+from eddyline.execute.sliced.sliced import Sliced
 from eddyline.execute.steering.protocol import Job, Steering, Way
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.asc import with_candidates

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from eddyline.execute.locate import TABLE_LIMIT
+from eddyline.execute.locating.locate import TABLE_LIMIT
 from eddyline.index.cutting import Cutting, Offsets
 from eddyline.index.pattern_groups import PatternGroup
 from eddyline.index.patterns import build_patterns
@@ -61,7 +61,7 @@ def attoseconds(nanoseconds: float) -> int:
 
 
 def locating(cutting: Cutting) -> float:
-    """What it takes to tell in which region of a subject a value lies; the ways are those of `execute/locate.py`."""
+    """What it takes to tell in which region of a subject a value lies; the ways are those of `execute/locating/locate.py`."""
     kind, constants = cutting.subject.type, cutting.constants
     if not len(constants) or isinstance(cutting, Offsets):
         return WHOLE_NUMBERS

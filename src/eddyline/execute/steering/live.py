@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from eddyline.config import OrderSettings
-from eddyline.execute.lineages import Lineages
-from eddyline.execute.rowwise import ATTEMPTED_ROWS, Rowwise
+from eddyline.execute.rowwise.lineages import Lineages
+from eddyline.execute.rowwise.rowwise import ATTEMPTED_ROWS, Rowwise
 from eddyline.execute.steering.choice import Choice, Chosen
 from eddyline.execute.steering.monitor import Monitor, Watched
 from eddyline.execute.steering.protocol import Job, Way

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.config import OrderSettings
-from eddyline.execute.rowwise import Rowwise
+from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.expression import own_columns_of
 from eddyline.model.sample import Sample

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from eddyline.execute.lineages import Lineages
+from eddyline.execute.rowwise.lineages import Lineages
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.visit_order import VisitOrder
 

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 import numpy as np
 import pyarrow as pa
 
-from eddyline.execute.lineages import Lineages
+from eddyline.execute.rowwise.lineages import Lineages
 from eddyline.execute.steering.protocol import Job, Steering, Way
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.matches import SegmentPart

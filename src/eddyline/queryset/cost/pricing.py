@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from eddyline.compile import Compiler
-from eddyline.execute.batch import Columns
 from eddyline.execute.executor import Executor
 from eddyline.execute.placed import Placed
+from eddyline.execute.reading.batch import Columns
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.protocol import Steering
 from eddyline.functions.evaluate import Evaluation

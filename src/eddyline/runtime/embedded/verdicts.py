@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from eddyline.execute.batch import ColumnReader
+from eddyline.execute.reading.batch import ColumnReader
 from eddyline.execute.why import Reason, Why, decide
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.odd_text import ordered_values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from eddyline.errors import SchemaError
-from eddyline.execute.conversion import fits as values_fit
+from eddyline.execute.reading.conversion import fits as values_fit
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
 

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from eddyline.config import OrderSettings
+from eddyline.execute.rowwise.visit_times import VisitTimes
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.rearranging import Affords, Rearranging
-from eddyline.execute.visit_times import VisitTimes
 from eddyline.index.asc import with_candidates
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample

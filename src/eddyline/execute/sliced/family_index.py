@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.families import FEWEST, Asked, Comparison, Families, find_families
-from eddyline.execute.formula_code import is_formula
-from eddyline.execute.formulas import truth_ids
-from eddyline.execute.locate import Locator
+from eddyline.execute.locating.locate import Locator
+from eddyline.execute.sliced.families import FEWEST, Asked, Comparison, Families, find_families
+from eddyline.execute.sliced.formula_code import is_formula
+from eddyline.execute.sliced.formulas import truth_ids
 from eddyline.index.direct import Direct
 from eddyline.index.program import Conjunctions, Program
 from eddyline.index.sliced import Ranges, Shelf, SlicedIndex

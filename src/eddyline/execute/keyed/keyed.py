@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.combinations import SCRATCH, Integers, combine
-from eddyline.execute.ordinals import Checked
-from eddyline.execute.places import Places, placer
+from eddyline.execute.keyed.combinations import SCRATCH, Integers, combine
+from eddyline.execute.keyed.key_lookup import Ranks, lookup_of
+from eddyline.execute.locating.ordinals import Checked
 from eddyline.execute.pool import POOL
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import Mask
@@ -19,7 +19,7 @@ from eddyline.kernels import keyed as kernels
 
 Pairs = tuple[Integers, Integers]
 Checks = list[tuple[Ordinals, Mask | None]]
-NARROW: Final = 1 << 15  # constants below which places, and ids of regions, fit into 16 bits
+NARROW: Final = 1 << 15  # constants below which ranks, and ids of regions, fit into 16 bits
 
 
 class Keyed:
@@ -27,7 +27,7 @@ class Keyed:
 
     def __init__(self, index: KeyedIndex) -> None:
         self.index = index
-        self._placers = [placer(cutting) for cutting in index.keys]
+        self._lookups = [lookup_of(cutting) for cutting in index.keys]
         self._checks = [Checked(cutting) for cutting in index.checks]
         sizes = [len(cutting.constants) for cutting in index.keys]
         self._single = [table for table in index.tables if len(table.keys) == 1]
@@ -37,17 +37,17 @@ class Keyed:
 
     def match(self, evaluation: Evaluation, rows: int) -> Pairs:
         """Rows and query numbers of all pairs, table by table."""
-        places = POOL.take(len(self._placers) * rows, self._kind).reshape(len(self._placers), rows)
-        for subject, found in zip(self._placers, places, strict=True):
-            subject.place(evaluation, found)
+        ranks = POOL.take(len(self._lookups) * rows, self._kind).reshape(len(self._lookups), rows)
+        for subject, found in zip(self._lookups, ranks, strict=True):
+            subject.look_up(evaluation, found)
         checks = [subject.read(evaluation) for subject in self._checks]
         kind = np.int32 if rows < 2**31 else np.int64
         scratch = POOL.take(SCRATCH * rows, kind).reshape(SCRATCH, rows)
         output = _Output(int(1.25 * self._pairs_a_row * rows) + kernels.FAN, kind)
         for table in self._single:
-            _collect(table, *_reaching(table, places[table.keys[0]], checks, scratch[0]), checks, output)
+            _collect(table, *_reaching(table, ranks[table.keys[0]], checks, scratch[0]), checks, output)
         for tables in self._combined:
-            for table, picked, keys in tables.find(places, scratch):
+            for table, picked, keys in tables.find(ranks, scratch):
                 _collect(table, picked, keys, checks, output)
         self._pairs_a_row = output.filled / max(rows, 1)
         return _once(output.pairs, self.index.repeated) if len(self.index.repeated) else output.pairs
@@ -73,7 +73,7 @@ class _Output:
         return self.row[: self.filled], self.number[: self.filled]
 
 
-def _reaching(table: KeyedTable, keys: Places, checks: Checks, picked: Integers) -> tuple[Integers, Places]:
+def _reaching(table: KeyedTable, keys: Ranks, checks: Checks, picked: Integers) -> tuple[Integers, Ranks]:
     """The rows that reach the least bounds of their key, in a table by one subject, and their keys."""
     if not table.columns:
         picked[:] = np.arange(len(picked))
@@ -85,7 +85,7 @@ def _reaching(table: KeyedTable, keys: Places, checks: Checks, picked: Integers)
 
 
 def _collect(
-    table: KeyedTable, picked: Integers, keys: Integers | Places, checks: Checks, output: _Output
+    table: KeyedTable, picked: Integers, keys: Integers | Ranks, checks: Checks, output: _Output
 ) -> None:
     """Add the pairs of picked rows with keys, except where a checked subject is NULL."""
     for check in table.checks:

@@ -1,4 +1,4 @@
-"""Where among the constants of a key subject each value stands; the number of constants for all other values and NULL."""
+"""The rank of each value among the constants of a key subject; the number of constants for all other values and NULL."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.locate import locator
-from eddyline.execute.nulls import mark_nulls
-from eddyline.execute.ordinals import ordinals
-from eddyline.execute.strings import StringTable
+from eddyline.execute.locating.locate import locator
+from eddyline.execute.locating.nulls import mark_nulls
+from eddyline.execute.locating.ordinals import ordinals
+from eddyline.execute.locating.strings import StringTable
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.cutting import Cutting
 from eddyline.index.ordinals import float_ordinals, has_ordinals
 from eddyline.kernels import keyed as kernels
 from eddyline.model import types as t
 
-Places = npt.NDArray[np.unsignedinteger[Any]]
+Ranks = npt.NDArray[np.unsignedinteger[Any]]
 FACTOR: Final = 0x9E3779B97F4A7C15
 FAR: Final = 256  # slots from its own that no key comes to lie unless by intent: a million ordinary ones keep within 70
 RANDOM_FACTORS: Final = 3
 
 
-class Placer(Protocol):
-    """Fills `places` for all rows of a batch."""
+class KeyLookup(Protocol):
+    """Fills `ranks` for all rows of a batch."""
 
-    def place(self, evaluation: Evaluation, places: Places) -> None:
-        """Write the places."""
+    def look_up(self, evaluation: Evaluation, ranks: Ranks) -> None:
+        """Write the ranks."""
 
 
-def placer(cutting: Cutting) -> Placer:
+def lookup_of(cutting: Cutting) -> KeyLookup:
     """The quickest way for a subject."""
     if has_ordinals(cutting.subject.type):
         return _Numbers(cutting)
@@ -41,7 +41,7 @@ def placer(cutting: Cutting) -> Placer:
 
 
 class Map:
-    """Numbers of 64-bit keys, their places in the list; `entries` are what kernels take.
+    """Numbers of 64-bit keys, their ranks in the list; `entries` are what kernels take.
 
     Whoever knows the factor can choose keys that all belong into one slot, so that a look-up goes through all of them.
     Where that happens random factors take its place, which nobody knows; the last one is kept whatever it does, for
@@ -67,11 +67,11 @@ class _Numbers:
         floats = t.is_fractional(cutting.subject.type)
         self._map = Map(float_ordinals(constants) if floats else constants.astype(np.int64))
 
-    def place(self, evaluation: Evaluation, places: Places) -> None:
+    def look_up(self, evaluation: Evaluation, ranks: Ranks) -> None:
         values = evaluation.values(self._subject)
         keys = ordinals(values, self._subject.type).view(np.uint64)
-        kernels.look_up(keys, *self._map.entries, self._missing, places)
-        mark_nulls(values, self._missing, places)
+        kernels.look_up(keys, *self._map.entries, self._missing, ranks)
+        mark_nulls(values, self._missing, ranks)
 
 
 class _Strings:
@@ -81,8 +81,8 @@ class _Strings:
         self._subject, missing = cutting.subject, len(cutting.constants)
         self._table = StringTable(cutting, step=1, first=0, missing=missing, null=missing)
 
-    def place(self, evaluation: Evaluation, places: Places) -> None:
-        self._table.find(evaluation.encoded(self._subject), places)
+    def look_up(self, evaluation: Evaluation, ranks: Ranks) -> None:
+        self._table.find(evaluation.encoded(self._subject), ranks)
 
 
 class _Others:
@@ -92,7 +92,7 @@ class _Others:
         self._subject, self._missing = cutting.subject, len(cutting.constants)
         self._locator = locator(cutting)
 
-    def place(self, evaluation: Evaluation, places: Places) -> None:
-        self._locator.locate(evaluation.values(self._subject), places)
+    def look_up(self, evaluation: Evaluation, ranks: Ranks) -> None:
+        self._locator.locate(evaluation.values(self._subject), ranks)
         # region 2i + 1 is constant i; NULL's, the last one, is odd too and gives the number of constants by itself
-        np.copyto(places, np.where(places & 1, places >> 1, places.dtype.type(self._missing)))
+        np.copyto(ranks, np.where(ranks & 1, ranks >> 1, ranks.dtype.type(self._missing)))

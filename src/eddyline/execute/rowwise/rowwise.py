@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.execute.lineages import Lineages, Rows, Visit
-from eddyline.execute.locate import Locator, locator
-from eddyline.execute.routes import HybridRoute, MacroRoute, Order, Route, route_of
-from eddyline.execute.visit_times import MEASURED_ROWS, VisitTimes
+from eddyline.execute.locating.locate import Locator, locator
+from eddyline.execute.rowwise.lineages import Lineages, Rows, Visit
+from eddyline.execute.rowwise.routes import HybridRoute, MacroRoute, Order, Route, route_of
+from eddyline.execute.rowwise.visit_times import MEASURED_ROWS, VisitTimes
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.odd_text import ordered_values
 from eddyline.index.asc import AscIndex

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.execute.nulls import mark_nulls
+from eddyline.execute.locating.nulls import mark_nulls
 from eddyline.functions.evaluate.arrays import validity
 from eddyline.index.cutting import Cutting
 from eddyline.kernels import keyed as tables

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.execute.nulls import mark_nulls
-from eddyline.execute.strings import Points
+from eddyline.execute.locating.nulls import mark_nulls
+from eddyline.execute.locating.strings import Points
 from eddyline.functions.evaluate.odd_text import bytes_of
 from eddyline.index.cutting import Cutting, Offsets
 from eddyline.kernels import locate as kernels

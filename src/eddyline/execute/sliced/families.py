@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.formula_code import TRUTHS, Draft, Needs, Values, sides
+from eddyline.execute.sliced.formula_code import TRUTHS, Draft, Needs, Values, sides
 from eddyline.kernels import families as kernels
 from eddyline.kernels import formulas
 from eddyline.model.expression import Call, Expression, Literal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from eddyline.execute.locate import Locator, locator, plain_values
+from eddyline.execute.locating.locate import Locator, locator, plain_values
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import Mask, validity
 from eddyline.index.cutting import Cutting

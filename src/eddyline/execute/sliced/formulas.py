@@ -2,7 +2,7 @@
 
 Expressions that differ only in constants are different subjects. One call of a kernel evaluates them all block by block,
 where one call of several functions each would cost more than the arithmetic. Those that differ in one constant alone can
-do better (`execute/families.py`).
+do better (`execute/sliced/families.py`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.execute.formula_code import Draft, Needs, Values, is_formula
-from eddyline.execute.locate import Locator
+from eddyline.execute.locating.locate import Locator
+from eddyline.execute.sliced.formula_code import Draft, Needs, Values, is_formula
 from eddyline.kernels import formulas as kernels
 from eddyline.model.expression import Expression
 

@@ -1,6 +1,6 @@
 """Rows whose combination of several key values is in a table: picked for some tables at once, then found in each.
 
-    places of a row  --screen-->  candidates  --finder of table 1-->  rows and keys
+    ranks of a row  --screen-->  candidates  --finder of table 1-->  rows and keys
                                               --finder of table 2-->  rows and keys
 
 A screen looks at every row and costs the most, so a table by (a, b, c) shares that of a table by (a, b) if few
@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.places import Map, Places
+from eddyline.execute.keyed.key_lookup import Map, Ranks
 from eddyline.index.keyed import KeyedTable, strides
 from eddyline.kernels import combinations as kernels
 
@@ -36,12 +36,12 @@ class Combined:
     def __init__(self, screen: _Screen, finders: Sequence[_Finder]) -> None:
         self._screen, self._finders = screen, finders
 
-    def find(self, places: Places, scratch: Integers) -> Iterator[Found]:
+    def find(self, ranks: Ranks, scratch: Integers) -> Iterator[Found]:
         """Rows and keys for each table; they lie in the scratch, (SCRATCH, rows), and are gone at the next one."""
         candidates, packed, picked, keys = scratch
-        count = self._screen.pick(places, candidates, packed)
+        count = self._screen.pick(ranks, candidates, packed)
         for finder in self._finders:
-            found = finder.find(places, candidates[:count], packed, picked, keys)
+            found = finder.find(ranks, candidates[:count], packed, picked, keys)
             yield finder.table, picked[:found], keys[:found]
 
 
@@ -63,7 +63,7 @@ def combine(tables: Sequence[KeyedTable], sizes: Sequence[int]) -> list[Combined
 
 
 class _Screen(Protocol):
-    def pick(self, places: Places, candidates: Integers, packed: Integers) -> int:
+    def pick(self, ranks: Ranks, candidates: Integers, packed: Integers) -> int:
         """Write the rows that may be found, and what finders of the same subjects need; returns how many."""
 
 
@@ -71,7 +71,7 @@ class _Finder(Protocol):
     table: KeyedTable
 
     def find(
-        self, places: Places, candidates: Integers, packed: Integers, picked: Integers, keys: Integers
+        self, ranks: Ranks, candidates: Integers, packed: Integers, picked: Integers, keys: Integers
     ) -> int:
         """Write the candidates that are found, and their keys; returns how many."""
 
@@ -101,14 +101,14 @@ class _Cells:
         self._screen = np.packbits(used, bitorder="little").view(np.uint64)
         return True
 
-    def pick(self, places: Places, candidates: Integers, packed: Integers) -> int:
+    def pick(self, ranks: Ranks, candidates: Integers, packed: Integers) -> int:
         count: int = kernels.screen_cells(
-            places, self._subjects, self._strides, self._screen.view(np.uint16), candidates, packed
+            ranks, self._subjects, self._strides, self._screen.view(np.uint16), candidates, packed
         )
         return count
 
     def find(
-        self, places: Places, candidates: Integers, packed: Integers, picked: Integers, keys: Integers
+        self, ranks: Ranks, candidates: Integers, packed: Integers, picked: Integers, keys: Integers
     ) -> int:
         count: int = kernels.rank(self._cells, self._ranks, candidates, packed, picked, keys)
         return count
@@ -128,15 +128,15 @@ class _Several:
         kernels.set_bits(hashes, shift, filter_)
         self._filter = self._subjects, factors, shift, filter_
 
-    def pick(self, places: Places, candidates: Integers, packed: Integers) -> int:
-        count: int = kernels.screen_combinations(places, *self._filter, candidates)
+    def pick(self, ranks: Ranks, candidates: Integers, packed: Integers) -> int:
+        count: int = kernels.screen_combinations(ranks, *self._filter, candidates)
         return count
 
     def find(
-        self, places: Places, candidates: Integers, packed: Integers, picked: Integers, keys: Integers
+        self, ranks: Ranks, candidates: Integers, packed: Integers, picked: Integers, keys: Integers
     ) -> int:
         entries = self._strides, *self._map.entries
-        count: int = kernels.resolve(places, *self._filter, *entries, candidates, picked, keys)
+        count: int = kernels.resolve(ranks, *self._filter, *entries, candidates, picked, keys)
         return count
 
 
@@ -146,12 +146,12 @@ def _is_dense(table: KeyedTable, sizes: Sequence[int]) -> bool:
 
 
 def _combinations(table: KeyedTable, sizes: Sequence[int]) -> int:
-    """How many combinations of places there are; a size itself is a place too."""
+    """How many combinations of ranks there are; a size itself is a place too."""
     return prod(sizes[key] + 1 for key in table.keys)
 
 
 def _digits(table: KeyedTable, sizes: Sequence[int]) -> npt.NDArray[np.uint32]:
-    """The places that each of a table's keys is packed of: (subjects, keys)."""
+    """The ranks that each of a table's keys is packed of: (subjects, keys)."""
     own = [sizes[key] for key in table.keys]
     bases = np.array([strides(own), own], np.uint64)[:, :, None]
     digits: npt.NDArray[np.uint64] = table.packed // bases[0] % (bases[1] + np.uint64(1))

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from eddyline.execute.places import FACTOR, FAR, Map
+from eddyline.execute.keyed.key_lookup import FACTOR, FAR, Map
 from eddyline.kernels import keyed as kernels
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.execute.family_index import with_families
-from eddyline.execute.formulas import Formulas
-from eddyline.execute.locate import Locator, locator
-from eddyline.execute.patterns import Patterns
+from eddyline.execute.locating.locate import Locator, locator
 from eddyline.execute.pool import LINE, POOL
+from eddyline.execute.sliced.family_index import with_families
+from eddyline.execute.sliced.formulas import Formulas
+from eddyline.execute.sliced.patterns import Patterns
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.hull import Hull
 from eddyline.index.patterns import build_patterns

@@ -19,9 +19,9 @@ import numpy as np
 from eddyline.errors import PASSED_ON, QueryError
 from eddyline.execute.parts import PairPart
 from eddyline.execute.placed import Placed
-from eddyline.execute.plain import PlainPredicates
+from eddyline.execute.rescue.plain import PlainPredicates
 from eddyline.execute.segment import SegmentExecutor
-from eddyline.execute.sliced import Counts
+from eddyline.execute.sliced.sliced import Counts
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.segment import build_segment
 from eddyline.model.expression import Expression

@@ -9,8 +9,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from eddyline.errors import SchemaError
-from eddyline.execute.conversion import Convert, conversion
-from eddyline.execute.frames import from_pandas, from_polars, why_missing
+from eddyline.execute.reading.conversion import Convert, conversion
+from eddyline.execute.reading.frames import from_pandas, from_polars, why_missing
 from eddyline.model.catalog import Stream
 from eddyline.model.names import first_names
 

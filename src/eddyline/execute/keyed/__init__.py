@@ -1,0 +1,1 @@
+"""The keyed executor: tuples find the queries that name their own values."""

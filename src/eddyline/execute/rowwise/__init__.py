@@ -1,0 +1,1 @@
+"""The papers' executor: tuples visit one subject after the other, as long as any query is left."""

@@ -1,0 +1,1 @@
+"""The sliced executor: masks of 512 tuples; formulas and patterns that many queries share."""
