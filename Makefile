@@ -34,10 +34,10 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)  ## see it work: make demo ARGS='--runtime embedded --seconds 10'
 	$(BIN)/eddyline demo $(ARGS)
 
-test: lint  ## everything that must be green: lint, types, layers, docs and all tests
+test: lint  ## what must be green before every push: lint, types, layers, docs and all but the long tests
 	$(PYTEST) -m "not fuzz and not long" $(ARGS)
 
-test-long: $(STAMP)  ## what takes long: pipelines killed at random moments, clusters, broken surroundings
+test-long: $(STAMP)  ## the rest: pipelines killed at random moments, clusters, Kafka, whole matrices, all random blocks
 	$(PYTEST) -m long $(ARGS)
 
 check: lint  ## the quick part of test: no Spark, no slow tests

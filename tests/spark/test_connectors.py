@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 from tests.jars import DELTA_FOR_SPARK, KAFKA_FOR_SPARK, spark_jars
 from tests.kafka import broker
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 ENDS_WITHIN = 300  # seconds, on a machine that does a lot else
 
 

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.jars import KAFKA_FOR_SPARK, spark_jars
 from tests.kafka import Broker, broker
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 ENDS_WITHIN = 400  # seconds, on a machine that does a lot else
 MARK = "hush-hunter2"
 CORRUPT = {10: "{broken", 11: '{"id": "x"}', 12: ""}  # offsets and texts
