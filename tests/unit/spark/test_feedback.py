@@ -16,10 +16,10 @@ from eddyline.execute.steering.monitor import Monitor
 from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.queryset import open_set
 from eddyline.runtime.spark.feedback.learning import Learning
+from eddyline.runtime.spark.feedback.segment import SegmentWay
 from eddyline.runtime.spark.feedback.source import BatchTold, SourceFeedback
 from eddyline.runtime.spark.feedback.tally import SegmentTally, together
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions, TaskFeedback, name_of
-from eddyline.runtime.spark.feedback.way import SegmentWay
 from eddyline.runtime.spark.pipeline.summary import Summary, total
 from eddyline.runtime.spark.versions.compiled import SETTINGS
 from eddyline.runtime.spark.versions.orders import Orders, SegmentOrder, in_words

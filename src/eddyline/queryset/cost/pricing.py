@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from eddyline.compile import Compiler
 from eddyline.execute.executor import Executor
 from eddyline.execute.placed import Placed
+from eddyline.execute.pricing.cost_items import Bill, Priced, Sheet
+from eddyline.execute.pricing.unkeyed_items import UnkeyedItems
 from eddyline.execute.reading.batch import Columns
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.protocol import Steering
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.book import Book
+from eddyline.model.predicate import NEVER, Predicate
 from eddyline.model.query import NormalQuery, Query
-from eddyline.queryset.cost.addition import Addition
 from eddyline.queryset.cost.cost import Cost, Costs, cost_of_items
-from eddyline.queryset.cost.set_costs import price_set
+from eddyline.queryset.cost.set_costs import SetCosts, price_set
 from eddyline.queryset.garbage import uncollected
 
 Measured = dict[tuple[int, str], float]
@@ -54,7 +57,7 @@ class Pricing:
         with uncollected():
             self._costs = price_set(segments, names, lambda number: compiled(number).predicate, direct)
         self._compiler = compiler
-        self._addition = Addition(self._costs, direct)
+        self._addition = _Addition(self._costs, direct)
 
     def costs(self, runs: Iterable[Run] = ()) -> Costs:
         """The share of every query; with runs, what they took is divided in the same way."""
@@ -98,3 +101,48 @@ def _once(executor: Executor, evaluation: Evaluation, rows: int, steering: Steer
     start = time.perf_counter()
     executor.match(evaluation, rows, steering, 1)
     return time.perf_counter() - start
+
+
+class _Addition:
+    """Prices queries over the costs of a set, and over those that were kept before.
+
+    They are priced as if compiled into the largest segment of their stream, which merging brings about sooner or later.
+    """
+
+    def __init__(self, costs: SetCosts, direct: str) -> None:
+        self._costs, self._direct = costs, direct
+        self._kept = Sheet(costs.sheet)
+        self._roots: Counter[tuple[int, Predicate]] = Counter()
+        self._added = 0
+
+    def price(self, stream: str, predicate: Predicate, *, keep: bool) -> Sheet:
+        """The items that a query needs and nobody has; kept, they are there for the next one."""
+        trial = Sheet(self._kept)
+        if predicate == NEVER:
+            return trial
+        self._added += 1
+        owner, segment = ("added", self._added), self._segment(stream)
+        kept = self._roots[segment, predicate]
+        for priced in self._priced(segment):
+            if priced.marginal(owner, predicate, trial, kept):
+                break
+        if keep:
+            self._roots[segment, predicate] += 1
+            for item in zip(trial.labels, trial.attoseconds, trial.bytes, strict=True):
+                self._kept.item(*item)
+        return trial
+
+    def _priced(self, segment: int) -> list[Priced]:
+        """The executors of a segment, and one for the queries that those it has do not take."""
+        known = self._costs.priced[segment] if segment < len(self._costs.priced) else []
+        return [*known, UnkeyedItems(Bill(self._kept, segment, {}, _no_predicate, self._direct))]
+
+    def _segment(self, stream: str) -> int:
+        """The largest segment of a stream; one that is not there yet comes after all others."""
+        segments = self._costs.segments
+        own = [n for n, segment in enumerate(segments) if segment.stream == stream]
+        return max(own, key=lambda n: segments[n].size, default=len(segments))
+
+
+def _no_predicate(slot: int) -> Predicate:
+    raise AssertionError("there are no queries yet")

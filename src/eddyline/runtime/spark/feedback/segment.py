@@ -9,6 +9,8 @@ import numpy as np
 from eddyline.config import OrderSettings
 from eddyline.execute.rowwise.visit_times import VisitTimes
 from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.steering.choice import CHANGED, FIRST_TRY
+from eddyline.execute.steering.protocol import Way
 from eddyline.execute.steering.rearranging import Affords, Rearranging
 from eddyline.index.asc import with_candidates
 from eddyline.model.asc import ASC
@@ -17,13 +19,16 @@ from eddyline.model.visit_order import Counters, VisitOrder
 from eddyline.order.statistics import count_visits
 from eddyline.order.strategies.adaptive import VisitCosts
 from eddyline.runtime.spark.feedback.tally import SegmentTally
-from eddyline.runtime.spark.feedback.way import SegmentWay
 from eddyline.runtime.spark.versions.orders import SegmentOrder
 
 MOST: Final = 512  # tuples of a batch that are looked at, however many tasks it has
 STANDS_FOR: Final = (
     20  # tuples: with 500 in a sample, a check of 10,000 is off by a tenth in one case of thirty
 )
+BETTER: Final = (
+    0.9  # part of the time in use below which another way is taken: one comparison is not very sure
+)
+LAST_TRY: Final = 512  # batches between two comparisons, at most
 
 
 class SegmentState:
@@ -79,6 +84,45 @@ class SegmentState:
         if (self._order.sequence, self._order.way) != (sequence, way):
             self._order = SegmentOrder.made(name, self.ascs, sequence, way)
         return self._order
+
+
+class SegmentWay:
+    """Which way large batches of one segment go, by comparisons of all ways now and then; such a batch counts as a try."""
+
+    def __init__(self, in_use: Way) -> None:
+        self.in_use = in_use
+        self._wait = 0  # batches until the next try
+        self._interval = FIRST_TRY
+        self._usual: float | None = None  # seconds of a tuple in the first batch after the last try
+
+    @property
+    def wants(self) -> bool:
+        """Whether it is time to compare."""
+        return self._wait <= 0
+
+    def note(self, tally: SegmentTally) -> None:
+        """Take note of a batch."""
+        if tally.compared:
+            self._compare(tally)
+        elif tally.tuples:
+            self._wait -= 1
+            each = tally.seconds / tally.tuples
+            if self._usual is None:
+                self._usual = each
+            elif each > CHANGED * self._usual:
+                self.ask_again()
+
+    def ask_again(self) -> None:
+        """What was compared may hold no longer."""
+        self._wait, self._interval, self._usual = 0, FIRST_TRY, None
+
+    def _compare(self, tally: SegmentTally) -> None:
+        best = min(tally.ways, key=tally.ways.__getitem__)
+        if tally.ways[best] < BETTER * tally.ways.get(self.in_use, float("inf")):
+            self.in_use, self._interval = best, FIRST_TRY
+        else:
+            self._interval = min(2 * self._interval, LAST_TRY)
+        self._wait, self._usual = self._interval, None
 
 
 def _sample(ascs: tuple[ASC, ...], tally: SegmentTally) -> Sample | None:
