@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from eddyline.errors import QueryError
+from eddyline.errors import EddylineError, QueryError
 from eddyline.model.catalog import Stream
+from eddyline.model.names import unknown_query
 from eddyline.model.query import Query
 from eddyline.service.files.queries import Entry, read_queries
 from eddyline.service.findings import ERROR, NOTE, Finding
@@ -46,7 +47,10 @@ class Chosen:
 def choose(
     files: Sequence[str] | None, registry: str | None, *, only: str | None = None, on_spark: bool = False
 ) -> Chosen:
-    """Read files and registry; `only` chooses one id, whatever its state. `on_spark`: also what only Spark can evaluate."""
+    """Read files and registry; `only` chooses one id, whatever its state, and refuses one that no query has.
+
+    `on_spark`: also what only Spark can evaluate.
+    """
     chosen = Chosen()
     for file in files or ():
         found = read_queries(file)
@@ -56,8 +60,21 @@ def choose(
         _take_registry(chosen, registry or usual_registry(), only, on_spark)
     _drop_repeated(chosen)
     if only is not None:
-        chosen.entries = [entry for entry in chosen.entries if entry.query.id == only]
+        _keep(chosen, only)
     return chosen
+
+
+def _keep(chosen: Chosen, only: str) -> None:
+    kept = [entry for entry in chosen.entries if entry.query.id == only]
+    left_out = [finding for finding in chosen.findings if finding.query == only and finding.severity == NOTE]
+    if left_out and not kept:
+        raise EddylineError(
+            f'query "{only}" needs functions that only Spark has',
+            hint="eddyline match --runtime spark evaluates it",
+        )
+    if not kept:
+        raise unknown_query(only, (entry.query.id for entry in chosen.entries))
+    chosen.entries = kept
 
 
 def _take_registry(chosen: Chosen, where: str, only: str | None, on_spark: bool) -> None:

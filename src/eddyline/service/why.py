@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from eddyline.compile import Compiler
-from eddyline.errors import EddylineError, FileError, QueryError, UsageError
+from eddyline.errors import FileError, QueryError, UsageError
 from eddyline.execute.why import Why
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery
@@ -89,8 +89,6 @@ def ask_why(request: WhyRequest, watcher: Watcher = SILENT) -> Answer | Finding:
     if (request.row is None) == (request.rows is None):
         raise UsageError("name one row with --row FILE:N, or all rows of a file with --rows FILE")
     chosen = choose(request.queries, request.registry, only=request.id)
-    if not chosen.entries:
-        raise EddylineError(f'there is no query "{request.id}"', hint="query list shows those of a registry")
     try:
         return _answer(request, chosen, watcher)
     except QueryError as error:

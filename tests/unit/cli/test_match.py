@@ -180,6 +180,18 @@ def test_why_all_rows(folder: Path) -> None:
     assert len(run(*arguments, "--summary").stdout.splitlines()) == 4
 
 
+def test_why_of_a_query_that_cannot_be_judged_here(folder: Path) -> None:
+    registry = folder / "queries.db"
+    text = "SELECT symbol FROM quotes WHERE levenshtein(symbol, 'x') < 3"
+    schema = f"quotes={folder}/quotes.parquet"
+    assert run("query", "add", "near", text, "--registry", registry, "--schema", schema).exit_code == 0
+    cheap = "SELECT symbol FROM quotes WHERE price < 3"
+    assert run("query", "add", "cheap", cheap, "--registry", registry).exit_code == 0
+    asked = ("--row", f"{folder}/quotes.parquet:1", "--registry", registry)
+    assert 'query "near" needs functions that only Spark has' in run("query", "why", "near", *asked).stderr
+    assert 'did you mean "cheap"?' in run("query", "why", "cheep", *asked).stderr
+
+
 @pytest.mark.parametrize(
     ("row", "code"),
     [("quotes.parquet:0", 2), ("quotes.parquet", 2), ("quotes.parquet:5", 3), ("nothing.csv:1", 3)],

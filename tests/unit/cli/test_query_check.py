@@ -107,6 +107,23 @@ def test_an_id_used_twice_is_found_across_files(tmp_path: Path) -> None:
     assert findings(result) == [("error", 1, "x", f"the id is used before, at {tmp_path / 'a.jsonl'}:1")]
 
 
+def test_of_an_id_used_twice_the_first_query_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "rules.sql"
+    path.write_text(
+        "-- name: d\nSELECT * FROM q WHERE price < 1;\n-- name: d\nSELECT * FROM q WHERE price < 2;\n"
+    )
+    assert json.loads(check(path, "--json").stdout)["accepted"] == 1
+
+
+def test_a_function_that_only_spark_has_is_a_note_as_it_is_for_an_import(tmp_path: Path) -> None:
+    path = tmp_path / "rules.sql"
+    path.write_text("-- name: near\nSELECT * FROM q WHERE levenshtein(symbol, 'x') < 3\n")
+    result = check(path, "--json")
+    note = "Spark runtime only, and unverified: only Spark has levenshtein"
+    assert result.exit_code == 0 and findings(result) == [("note", 1, "near", note)]
+    assert json.loads(result.stdout)["accepted"] == 1
+
+
 def test_standard_input_is_json_lines() -> None:
     lines = b'{"id": "a", "sql": "SELECT * FROM q WHERE prize < 1"}\n\nnonsense\n{"id": 7}\n[1]\n'
     result = check("-", "--json", text=lines)
