@@ -121,11 +121,12 @@ def by_pipeline(queries: Queries, batches: Batches, _: IndexSettings) -> Pairs:
     found: Pairs = []
     with tempfile.TemporaryDirectory() as folder:
         rows = list(results.result_rows(_pipeline_work(queries, Path(folder)), iter(batches)))
-    *delivered, summary = [row for batch in rows for row in batch.to_pylist()]
+    *delivered, last = [row for batch in rows for row in batch.to_pylist()]
     for row in delivered:
         assert (row["sink"], row["reason"], row["version"]) == ("results", None, 2)
         found.append((json.loads(row["payload"])[ROW], row["query_id"]))
-    assert results.Summary.of(summary["payload"]).matches.total() == len(found)
+    summary = results.Summary.of(last["accounts"], last["payload"])
+    assert summary.sinks == {"results": len(found)} and summary.rows == sum(map(len, batches))
     return found
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 
+from eddyline.model.matches import Matches
 from tests.comparisons import compared
 from tests.conformance.faces import FACES, numbered, pieces
-from tests.conformance.matrix import CONFIGURATIONS
+from tests.conformance.matrix import CONFIGURATIONS, Queries
 
 # versions of a registry are compiled in one way; `test_conformance.py` has query sets under all configurations
 UNCONFIGURED = ("workers of a pipeline", "query set")
@@ -31,6 +33,21 @@ def asked() -> Iterator[object]:
 @pytest.mark.parametrize(("face", "configuration", "source", "number"), list(asked()))
 def test_every_face_finds_the_matches(face: str, configuration: str, source: str, number: int) -> None:
     queries, batch, expected = numbered(source, number)
+    agree(face, configuration, queries, batch, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("face", FACES)
+def test_rows_that_match_nothing(face: str) -> None:
+    """Some rows between others have no match: nobody gives them the queries of a neighbour."""
+    queries, batch, expected = numbered("statements", 5)
+    rare = {id: sql for id, sql in queries.items() if 1 <= len(expected.rows(id)) <= 3}
+    matched = {row for id in rare for row in expected.rows(id).tolist()}
+    assert 5 < len(matched) < batch.num_rows - 5
+    agree(face, "auto", rare, batch, expected)
+
+
+def agree(face: str, configuration: str, queries: Queries, batch: pa.RecordBatch, expected: Matches) -> None:
     batches = [batch, *pieces(batch, 1, 17)]
     pairs = expected.pairs().to_pydict()
     wanted = sorted(
