@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyspark
 
-from eddyline.runtime.spark.java import find_java
+from eddyline.runtime.spark.sessions.java import find_java
 from tests.missing import missing
 
 STARTS_WITHIN = 90  # seconds

@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from eddyline.errors import SetupError
-from eddyline.runtime.spark.java import find_java
+from eddyline.runtime.spark.sessions.java import find_java
 from tests.jars import KAFKA_SERVER, jars
 from tests.missing import missing
 

@@ -50,6 +50,11 @@ OFFENDERS = (
         "import eddyline.functions",
         "eddyline.reference.offender -> eddyline.functions",
     ),
+    (
+        "runtime/spark/sinks/offender.py",
+        "import eddyline.runtime.spark.pipeline.batch.run",
+        "eddyline.runtime.spark.sinks is not allowed to import eddyline.runtime.spark.pipeline",
+    ),
     ("offender.py", "", "- eddyline.offender"),
 )
 

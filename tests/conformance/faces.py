@@ -22,10 +22,10 @@ from eddyline.config import IndexSettings
 from eddyline.delivery.router import Outlet, Router
 from eddyline.model.matches import Matches
 from eddyline.registry import Drop, Put, Registry
-from eddyline.runtime.spark import worker
-from eddyline.runtime.spark.pipeline import results
-from eddyline.runtime.spark.pipeline.identity import Identity
-from eddyline.runtime.spark.shipping import ship
+from eddyline.runtime.spark.dataframe import worker
+from eddyline.runtime.spark.pipeline.batch import results
+from eddyline.runtime.spark.pipeline.input.identity import Identity
+from eddyline.runtime.spark.transport.shipping import ship
 from eddyline.runtime.spark.versions import Versions
 from eddyline.testing.queries import statement
 from eddyline.testing.rows import EVERYTHING

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from eddyline.model.catalog import Stream, spark_type
-from eddyline.runtime.spark.pipeline.settings import SourceSettings
-from eddyline.runtime.spark.pipeline.sources import Source
-from eddyline.runtime.spark.pipeline.stated_columns import misfits
-from eddyline.runtime.spark.schemas import misfit, struct_of
+from eddyline.runtime.spark.base.schemas import misfit, struct_of
+from eddyline.runtime.spark.base.settings import SourceSettings
+from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.pipeline.input.stated_columns import misfits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.expression import Call, Column, Literal
 from eddyline.model.types import BOOLEAN, STRING
-from eddyline.runtime.spark.java import find_java
+from eddyline.runtime.spark.sessions.java import find_java
 from eddyline.sql import render
 from eddyline.testing.regexes import regex, regex_text
 from tests.differential.judge import Values, judge

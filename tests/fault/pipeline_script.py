@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from eddyline.runtime.spark.pipeline.settings import PipelineSettings, SinkSettings
+from eddyline.runtime.spark.base.settings import PipelineSettings, SinkSettings
 from eddyline.spark import Pipeline, session
 from tests.spark.pipelines import Place, with_sinks
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from eddyline.delivery.retry import Patience
-from eddyline.runtime.spark.pipeline import batch as batches
 from eddyline.runtime.spark.pipeline import supervision
+from eddyline.runtime.spark.pipeline.batch import run as batches
 from tests.spark.pipelines import Place
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 from pyspark.sql import SparkSession
 
-from eddyline.runtime.spark.java import find_java
-from eddyline.runtime.spark.session import LOCAL, SETTINGS
+from eddyline.runtime.spark.sessions.java import find_java
+from eddyline.runtime.spark.sessions.session import LOCAL, SETTINGS
 
 
 def connected(patch: pytest.MonkeyPatch, settings: Mapping[str, object]) -> Iterator[SparkSession]:

@@ -77,13 +77,15 @@ def failure(spark: SparkSession, folder: Path) -> str:
 def delta(spark: SparkSession, folder: Path) -> dict[str, Any]:
     """A table by the sink, with batches that come again."""
     place = folder / "table"
-    selected = pa.schema([("n", pa.int64()), ("(n * 2)", pa.int32())])
+    schema = pa.schema([("n", pa.int64()), ("(n * 2)", pa.int32())])
+    selected = pa.table({"n": [1, None], "(n * 2)": [2, None]}, schema=schema)
     for source, number in (("quotes", 0), ("quotes", 1), ("quotes", 1), ("trades", 1), ("quotes", 0)):
         sink = make_sink(settings_of("delta", place, partition_by=("date",)), folder=folder)
         sink.open(US)
         batch = batch_of(number, source)
-        rows = rows_of(spark, ["a", "b"], batch, payload=['{"n":1,"(n * 2)":2}', None])
-        sink.deliver(rows, batch, {0: selected})
+        typed = sink.typed_for({0: selected.schema}, batch)
+        rows = rows_of(spark, ["a", "b"], batch, selected=selected, payload=['{"n":1,"(n * 2)":2}', None])
+        sink.deliver(rows, batch, typed)
         sink.close()
     found = spark.read.format("delta").load(str(place))
     return {

@@ -27,8 +27,8 @@ from typer.testing import CliRunner
 from eddyline.cli import app
 from eddyline.delivery.retry import Patience
 from eddyline.registry import Drop, Put, Registry, Set, State
-from eddyline.runtime.spark.pipeline import batch as batches
-from eddyline.runtime.spark.pipeline.settings import AVAILABLE_NOW, SinkSettings, read_settings
+from eddyline.runtime.spark.base.settings import AVAILABLE_NOW, SinkSettings, read_settings
+from eddyline.runtime.spark.pipeline.batch import run as batches
 from eddyline.runtime.spark.versions import VersionLog
 from eddyline.spark import Pipeline, session
 from tests.conftest import SPARK_SETTINGS

@@ -14,7 +14,7 @@ import pyarrow.dataset
 
 from eddyline.model.catalog import Stream
 from eddyline.registry import Edit, Put, Registry
-from eddyline.runtime.spark.pipeline.settings import (
+from eddyline.runtime.spark.base.settings import (
     AVAILABLE_NOW,
     PipelineSettings,
     SinkSettings,

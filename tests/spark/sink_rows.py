@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.base.settings import SinkSettings
+from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.typed import SELECTED, typed_list
 
 if TYPE_CHECKING:

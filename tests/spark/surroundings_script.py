@@ -23,9 +23,9 @@ from eddyline import QuerySet
 from eddyline.cli import app
 from eddyline.delivery.retry import Patience
 from eddyline.errors import EddylineError
-from eddyline.runtime.spark.pipeline import batch as batches
+from eddyline.runtime.spark.base.settings import read_settings
 from eddyline.runtime.spark.pipeline import supervision
-from eddyline.runtime.spark.pipeline.settings import read_settings
+from eddyline.runtime.spark.pipeline.batch import run as batches
 from eddyline.spark import Pipeline, match, session
 from tests.conftest import SPARK_SETTINGS
 from tests.spark.pipelines import QUOTES, Place, quotes

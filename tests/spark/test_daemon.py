@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from eddyline.runtime.spark import daemon
-from eddyline.runtime.spark.session import WARM
+from eddyline.runtime.spark.sessions.session import WARM
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

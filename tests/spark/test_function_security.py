@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eddyline import QueryError, QuerySet
+from eddyline.runtime.spark.base.schemas import stream_of
 from eddyline.runtime.spark.functions import spark_resolver
-from eddyline.runtime.spark.schemas import stream_of
 from tests.spark.function_rows import judged, matched, some_rows
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from eddyline.errors import EddylineError
 from eddyline.functions import table
 from eddyline.model.expression import is_external
 from eddyline.model.query import Query
+from eddyline.runtime.spark.base.schemas import stream_of
 from eddyline.runtime.spark.functions import (
     culprits,
     external_name,
@@ -24,7 +25,6 @@ from eddyline.runtime.spark.functions import (
     spark_resolver,
     with_externals,
 )
-from eddyline.runtime.spark.schemas import stream_of
 from eddyline.sql import refused, spark_only
 from tests.spark.function_rows import CONDITIONS, interpreted, judged, matched, some_rows
 
@@ -60,7 +60,7 @@ def test_conditions(spark: SparkSession, rows: DataFrame) -> None:
 
 def test_match_and_count(spark: SparkSession, rows: DataFrame) -> None:
     """The whole way: calls computed by Spark are arguments of the matcher, and no column of the result."""
-    from eddyline.runtime.spark.count import count
+    from eddyline.runtime.spark.dataframe.count import count
     from eddyline.spark import match
 
     stream = stream_of("s", rows.schema)

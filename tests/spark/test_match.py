@@ -12,7 +12,7 @@ import pytest
 
 from eddyline import QuerySet, Stream
 from eddyline.errors import EddylineError, SchemaError
-from eddyline.runtime.spark import shipping
+from eddyline.runtime.spark.transport import shipping
 from eddyline.spark import match
 
 if TYPE_CHECKING:

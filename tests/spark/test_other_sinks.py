@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from eddyline.errors import DeliveryError
-from eddyline.runtime.spark.pipeline.secrets import Secret
-from eddyline.runtime.spark.pipeline.values import PipelineIdentity
+from eddyline.runtime.spark.base.secrets import Secret
+from eddyline.runtime.spark.base.values import PipelineIdentity
 from eddyline.runtime.spark.sinks import RowsRefusedError, make_sink
 from eddyline.runtime.spark.sinks.console import ConsoleSink
 from tests.spark.sink_rows import US, batch_of, rows_of, settings_of

@@ -16,9 +16,9 @@ from eddyline.compile import Compiler
 from eddyline.errors import FileError, PipelineError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Put, Registry, Set, State
-from eddyline.runtime.spark.pipeline import batch as batches
-from eddyline.runtime.spark.pipeline.settings import SinkSettings, SourceSettings
-from eddyline.runtime.spark.pipeline.sources import Source
+from eddyline.runtime.spark.base.settings import SinkSettings, SourceSettings
+from eddyline.runtime.spark.pipeline.batch import run as batches
+from eddyline.runtime.spark.pipeline.input.sources import Source
 from eddyline.runtime.spark.sinks import Refused, RowsRefusedError
 from eddyline.runtime.spark.sinks.callback import CallbackSink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog

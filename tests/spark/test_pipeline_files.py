@@ -17,10 +17,10 @@ import pytest
 from eddyline.errors import BrokenFileError, EddylineError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Registry
+from eddyline.runtime.spark.base.settings import PipelineSettings
 from eddyline.runtime.spark.catch_up import catch_up, look
-from eddyline.runtime.spark.pipeline import batch as batches
-from eddyline.runtime.spark.pipeline import broken_files
-from eddyline.runtime.spark.pipeline.settings import PipelineSettings
+from eddyline.runtime.spark.pipeline.batch import run as batches
+from eddyline.runtime.spark.pipeline.input import broken_files
 from eddyline.spark import Pipeline
 from tests.spark.pipelines import Place, log_of, run
 

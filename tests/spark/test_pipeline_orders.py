@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from eddyline.config import OrderSettings
+from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.feedback import segment
 from eddyline.runtime.spark.feedback import source as feedback
 from eddyline.runtime.spark.feedback.learning import Learning
 from eddyline.runtime.spark.feedback.source import SourceFeedback
-from eddyline.runtime.spark.pipeline import batch as batches
-from eddyline.runtime.spark.pipeline import workshop
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.pipeline.batch import batch_context as workshop
+from eddyline.runtime.spark.pipeline.batch import run as batches
 from tests.spark.pipelines import Place, log_of, run
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 
 from eddyline.errors import FileError, RegistryError, SchemaError
 from eddyline.registry import Put, Registry
-from eddyline.runtime.spark.pipeline.settings import SourceSettings
+from eddyline.runtime.spark.base.settings import SourceSettings
 from eddyline.runtime.spark.versions import StateFolder
 from eddyline.spark import Pipeline
 from tests.spark.pipelines import QUOTES, Place, quotes
@@ -20,7 +20,7 @@ from tests.spark.pipelines import QUOTES, Place, quotes
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from eddyline.runtime.spark.pipeline.settings import PipelineSettings
+    from eddyline.runtime.spark.base.settings import PipelineSettings
 
 
 @pytest.fixture

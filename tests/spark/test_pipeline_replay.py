@@ -13,9 +13,9 @@ from pyarrow import orc
 
 from eddyline.errors import EddylineError
 from eddyline.model.catalog import Stream
-from eddyline.runtime.spark.pipeline.identity import with_complete_keys
-from eddyline.runtime.spark.pipeline.settings import SinkSettings, SourceSettings
-from eddyline.runtime.spark.pipeline.values import Batch
+from eddyline.runtime.spark.base.settings import SinkSettings, SourceSettings
+from eddyline.runtime.spark.base.values import Batch
+from eddyline.runtime.spark.pipeline.input.identity import with_complete_keys
 from tests.spark.pipelines import QUOTES, Place, quotes, read_in_blocks, run
 from tests.spark.sink_rows import rows_of
 from tests.web_server import receiver

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eddyline.registry import Put
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.spark import Pipeline
 from tests.spark.pipelines import Place, quotes, with_sinks
 from tests.web_server import Receiver, receiver
@@ -19,8 +19,8 @@ from tests.web_server import Receiver, receiver
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from eddyline.runtime.spark.base.settings import PipelineSettings
     from eddyline.runtime.spark.pipeline.running import RunningPipeline
-    from eddyline.runtime.spark.pipeline.settings import PipelineSettings
 
 TRAP = "${env:PATH}"
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eddyline.errors import EddylineError, FileError, RegistryError, SetupError
-from eddyline.runtime.spark.pipeline import batch as batches
-from eddyline.runtime.spark.pipeline import counting, workshop
-from eddyline.runtime.spark.pipeline.settings import SourceSettings
+from eddyline.runtime.spark.base.settings import SourceSettings
+from eddyline.runtime.spark.pipeline.batch import batch_context as workshop
+from eddyline.runtime.spark.pipeline.batch import counting
+from eddyline.runtime.spark.pipeline.batch import run as batches
 from eddyline.runtime.spark.sinks.storage import LocalStorage
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, versions
 from eddyline.spark import Pipeline

@@ -24,7 +24,7 @@ NEEDED_PROGRAMS = ("bash", "chmod", "dirname", "env", "ls", "ps", "sh", "uname")
 
 ROUND_TRIP = """
 import sys, pyarrow as pa
-from eddyline.runtime.spark.java import find_java
+from eddyline.runtime.spark.sessions.java import find_java
 from eddyline.spark import session
 folder = sys.argv[1]
 spark = session(cores=1, config={"spark.sql.shuffle.partitions": 1})

@@ -16,8 +16,8 @@ import pytest
 from eddyline.errors import DeliveryError
 from eddyline.model.catalog import Stream
 from eddyline.runtime.embedded.sources import read
-from eddyline.runtime.spark.pipeline.settings import SourceSettings
-from eddyline.runtime.spark.pipeline.sources import Source
+from eddyline.runtime.spark.base.settings import SourceSettings
+from eddyline.runtime.spark.pipeline.input.sources import Source
 from eddyline.runtime.spark.sinks import make_sink
 from eddyline.runtime.spark.sinks.shape import columns
 from eddyline.runtime.spark.sinks.typed import TypedList

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from eddyline.errors import SetupError
-from eddyline.runtime.spark.java import VECTOR_MODULE, find_java
+from eddyline.runtime.spark.sessions.java import VECTOR_MODULE, find_java
 
 
 def fake_java(home: Path, version: str = "17", *, vector_module: bool = True, fails: bool = False) -> Path:
@@ -130,6 +130,8 @@ def test_without_a_home_the_shim_goes_to_a_temporary_folder(
 
 def test_no_folder_for_the_shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_wheel(monkeypatch, fake_java(tmp_path / "wheel", "21", vector_module=False))
-    monkeypatch.setattr("eddyline.runtime.spark.java._cache_folders", lambda environment: [Path("/dev/null")])
+    monkeypatch.setattr(
+        "eddyline.runtime.spark.sessions.java._cache_folders", lambda environment: [Path("/dev/null")]
+    )
     with pytest.raises(SetupError, match="no folder for the small start script"):
         find_java({})

@@ -14,8 +14,8 @@ from eddyline.service.changes import Outcome, Signature, bring
 from eddyline.service.registries import DEFAULT
 
 if TYPE_CHECKING:
+    from eddyline.runtime.spark.base.settings import PipelineSettings
     from eddyline.runtime.spark.catch_up.boundary import Boundary
-    from eddyline.runtime.spark.pipeline.settings import PipelineSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ def enable_from_backtest(
 
     Where it is refused, the outcome alone.
     """
+    from eddyline.runtime.spark.base.secrets import revealed_all
+    from eddyline.runtime.spark.base.settings import read_settings
     from eddyline.runtime.spark.catch_up import catch_up, look
-    from eddyline.runtime.spark.command_session import command_session
-    from eddyline.runtime.spark.pipeline.secrets import revealed_all
-    from eddyline.runtime.spark.pipeline.settings import read_settings
-    from eddyline.runtime.spark.pipeline.workshop import open_registry
-    from eddyline.runtime.spark.writing import write
+    from eddyline.runtime.spark.histories.writing import write
+    from eddyline.runtime.spark.pipeline.batch.batch_context import open_registry
+    from eddyline.runtime.spark.sessions.command_session import command_session
 
     settings = read_settings(pipeline)
     _check_registry(registry, settings)

@@ -133,7 +133,7 @@ def _spark() -> Iterator[Part]:
 
 
 def _java() -> Part:
-    from eddyline.runtime.spark.java import find_java
+    from eddyline.runtime.spark.sessions.java import find_java
 
     try:
         java = find_java()

@@ -13,11 +13,11 @@ from eddyline.runtime.embedded.matching import Totals
 from eddyline.runtime.embedded.outlets import file_names
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, sink_format
-from eddyline.runtime.spark.command_session import command_session
 from eddyline.runtime.spark.functions import spark_resolver
-from eddyline.runtime.spark.matching import Matching
-from eddyline.runtime.spark.parquet_files import read_rows
-from eddyline.runtime.spark.writing import WRITERS, write
+from eddyline.runtime.spark.histories.matching import Matching
+from eddyline.runtime.spark.histories.parquet_files import read_rows
+from eddyline.runtime.spark.histories.writing import WRITERS, write
+from eddyline.runtime.spark.sessions.command_session import command_session
 from eddyline.service.chosen_queries import Chosen, choose
 from eddyline.service.match import Form, Matched, MatchRequest, accepted, compile_set, conclude
 from eddyline.service.spark_files import infer_on_spark, is_address, parquet_files, tell_culprits

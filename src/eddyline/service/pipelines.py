@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from eddyline.errors import EddylineError
 
 if TYPE_CHECKING:
-    from eddyline.runtime.spark.pipeline.settings import PipelineSettings
+    from eddyline.runtime.spark.base.settings import PipelineSettings
     from eddyline.runtime.spark.versions import Served, StateFolder
     from eddyline.runtime.spark.watching import Totals
     from eddyline.storage.folder_lock import Holder
@@ -88,7 +88,7 @@ def status_of(file: str) -> Status:
 
 def served_json(served: Served) -> dict[str, Any]:
     """A batch for machines."""
-    from eddyline.runtime.spark.pipeline.inputs import readable_path
+    from eddyline.runtime.spark.pipeline.input.inputs import readable_path
 
     pin = served.pin
     return {
@@ -104,7 +104,7 @@ def served_json(served: Served) -> dict[str, Any]:
 
 
 def _find(file: str) -> tuple[PipelineSettings, StateFolder]:
-    from eddyline.runtime.spark.pipeline.settings import read_settings
+    from eddyline.runtime.spark.base.settings import read_settings
     from eddyline.runtime.spark.versions import StateFolder
 
     settings = read_settings(file)
@@ -126,7 +126,7 @@ def _newest(state: StateFolder, source: str, count: int) -> list[Served]:
 
 
 def _registry_version(settings: PipelineSettings) -> int | None:
-    from eddyline.runtime.spark.pipeline.workshop import open_registry
+    from eddyline.runtime.spark.pipeline.batch.batch_context import open_registry
 
     try:
         with open_registry(settings) as registry:

@@ -12,7 +12,7 @@ from eddyline.runtime.embedded.infer import Inferred
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.runtime.embedded.places import places
 from eddyline.runtime.spark.functions import pin_text
-from eddyline.runtime.spark.parquet_files import ParquetFiles, stream_in
+from eddyline.runtime.spark.histories.parquet_files import ParquetFiles, stream_in
 from eddyline.service.watcher import Watcher
 
 

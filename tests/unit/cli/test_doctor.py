@@ -40,7 +40,7 @@ def test_no_java_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> None:
         raise SetupError("no Java 17 or later was found\n  here", hint="pip install 'eddyline[java]'")
 
-    monkeypatch.setattr("eddyline.runtime.spark.java.find_java", nowhere)
+    monkeypatch.setattr("eddyline.runtime.spark.sessions.java.find_java", nowhere)
     monkeypatch.setattr(doctor, "version", lambda name: "1.0")
     result = RUN.invoke(app, ["doctor"])
     assert result.exit_code == 1

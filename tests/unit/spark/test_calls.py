@@ -16,10 +16,10 @@ from eddyline.model.expression import Expression
 from eddyline.project.account import QueryAccounts
 from eddyline.registry import Drop, Put, Registry
 from eddyline.runtime.spark.functions import pin_text
-from eddyline.runtime.spark.pipeline.calls import Callers
-from eddyline.runtime.spark.pipeline.facts import Facts
-from eddyline.runtime.spark.pipeline.quarantine import failures
-from eddyline.runtime.spark.pipeline.summary import Summary
+from eddyline.runtime.spark.pipeline.batch.calls import Callers
+from eddyline.runtime.spark.pipeline.batch.quarantine import failures
+from eddyline.runtime.spark.pipeline.batch.summary import Summary
+from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
 from eddyline.runtime.spark.versions import Versions
 from eddyline.sql.spark_text import SparkText
 from tests.unit.spark.registries import QUOTES

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 from eddyline import QuerySet, Stream
-from eddyline.runtime.spark.carrying import carried_column, carried_rows
-from eddyline.runtime.spark.shipping import ship
-from eddyline.runtime.spark.worker import Work, matching_rows, query_lists
+from eddyline.runtime.spark.dataframe.worker import Work, matching_rows, query_lists
+from eddyline.runtime.spark.transport.carrying import carried_column, carried_rows
+from eddyline.runtime.spark.transport.shipping import ship
 
 cloudpickle = pytest.importorskip("pyspark.cloudpickle", reason="the extra 'spark' is not installed")
 

@@ -14,10 +14,10 @@ from eddyline import Stream
 from eddyline.errors import EddylineError, FileError
 from eddyline.model.verdict import State
 from eddyline.registry import Put, Registry, Set
+from eddyline.runtime.spark.base.settings import SourceSettings
 from eddyline.runtime.spark.catch_up.boundary import InForce, find_boundary
-from eddyline.runtime.spark.pipeline import inputs
-from eddyline.runtime.spark.pipeline.inputs import check_source, files_of, offsets_of
-from eddyline.runtime.spark.pipeline.settings import SourceSettings
+from eddyline.runtime.spark.pipeline.input import inputs
+from eddyline.runtime.spark.pipeline.input.inputs import check_source, files_of, offsets_of
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
 
 QUOTES = Stream("quotes", pa.schema([("price", pa.float64())]))

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from eddyline.runtime.spark import cluster
-from eddyline.runtime.spark.cluster import ExecutorWatch, is_local, own_address
+from eddyline.runtime.spark.sessions import cluster
+from eddyline.runtime.spark.sessions.cluster import ExecutorWatch, is_local, own_address
 
 GONE = "INFO Executor app-1/{} removed: Command exited with code 1\n"
 

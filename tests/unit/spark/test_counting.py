@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from eddyline.errors import RegistryError
 from eddyline.registry import Registry
-from eddyline.runtime.spark.pipeline import counting
-from eddyline.runtime.spark.pipeline.counting import Counting
+from eddyline.runtime.spark.pipeline.batch import counting
+from eddyline.runtime.spark.pipeline.batch.counting import Counting
 
 
 def test_registry_away_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from eddyline.runtime.spark.feedback.segment import SegmentWay
 from eddyline.runtime.spark.feedback.source import BatchTold, SourceFeedback
 from eddyline.runtime.spark.feedback.tally import SegmentTally, together
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions, TaskFeedback, name_of
-from eddyline.runtime.spark.pipeline.summary import Summary, total
+from eddyline.runtime.spark.pipeline.batch.summary import Summary, total
 from eddyline.runtime.spark.versions.compiled import SETTINGS
 from eddyline.runtime.spark.versions.orders import Orders, SegmentOrder, in_words
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from eddyline.runtime.spark import gathering
-from eddyline.runtime.spark.gathering import ROWS, Appetite, gathered
+from eddyline.runtime.spark.dataframe import gathering
+from eddyline.runtime.spark.dataframe.gathering import ROWS, Appetite, gathered
 
 
 def batches(*sizes: int) -> list[pa.RecordBatch]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.runtime.spark.pipeline.identity import Identity, Keys, first_rows
+from eddyline.runtime.spark.pipeline.input.identity import Identity, Keys, first_rows
 
 
 def keys(identity: Identity, *batches: dict[str, list[object]]) -> list[list[str]]:

@@ -11,10 +11,10 @@ import eddyline as ed
 from eddyline.delivery.router import Outlet, Router
 from eddyline.project.account import Account
 from eddyline.registry import Put, Registry, State
-from eddyline.runtime.spark.pipeline.identity import Identity
-from eddyline.runtime.spark.pipeline.result_rows import TypedColumns
-from eddyline.runtime.spark.pipeline.results import Work, result_rows
-from eddyline.runtime.spark.pipeline.summary import Summary
+from eddyline.runtime.spark.pipeline.batch.result_rows import TypedColumns
+from eddyline.runtime.spark.pipeline.batch.results import Work, result_rows
+from eddyline.runtime.spark.pipeline.batch.summary import Summary
+from eddyline.runtime.spark.pipeline.input.identity import Identity
 from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.versions import Versions, open_deliverables
 

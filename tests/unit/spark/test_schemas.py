@@ -9,7 +9,7 @@ from eddyline import Stream
 from eddyline.errors import SchemaError
 from eddyline.model import types as t
 from eddyline.model.catalog import spark_type
-from eddyline.runtime.spark.schemas import (
+from eddyline.runtime.spark.base.schemas import (
     ddl,
     find_columns,
     foreign_collation,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from eddyline.errors import FileError
-from eddyline.runtime.spark.pipeline.secrets import Secret, revealed_all, scrubbed, secrets_in
-from eddyline.runtime.spark.pipeline.settings import (
+from eddyline.runtime.spark.base.secrets import Secret, revealed_all, scrubbed, secrets_in
+from eddyline.runtime.spark.base.settings import (
     PipelineSettings,
     SinkSettings,
     SourceSettings,

@@ -12,9 +12,10 @@ import pytest
 from eddyline import QuerySet, Stream
 from eddyline.config import IndexSettings, OrderSettings
 from eddyline.errors import EddylineError, SetupError
-from eddyline.runtime.spark import remote_folders, shipping
-from eddyline.runtime.spark.own_folder import own_folder
-from eddyline.runtime.spark.shipping import ship
+from eddyline.runtime.spark.base import remote_folders
+from eddyline.runtime.spark.transport import shipping
+from eddyline.runtime.spark.transport.own_folder import own_folder
+from eddyline.runtime.spark.transport.shipping import ship
 
 QUOTES = Stream("quotes", pa.schema([("price", pa.float64())]))
 BATCH = pa.record_batch({"price": [1.0, 20.0]})

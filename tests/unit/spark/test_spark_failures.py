@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eddyline.runtime.spark.failures import in_words, missing_package
-from eddyline.runtime.spark.pipeline.secrets import Secret
+from eddyline.runtime.spark.base.failures import in_words, missing_package
+from eddyline.runtime.spark.base.secrets import Secret
 
 STREAM = """[STREAM_FAILED] Query [id = 1bc0, runId = 5e9e] terminated with exception: Timed out waiting for a node SQLSTATE: XXKST
 === Streaming Query ===

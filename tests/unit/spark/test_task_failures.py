@@ -16,9 +16,9 @@ from eddyline.execute.locating import locate
 from eddyline.functions.evaluate import evaluation
 from eddyline.project.account import Account
 from eddyline.registry import Put, Registry
-from eddyline.runtime.spark.pipeline.identity import Identity
-from eddyline.runtime.spark.pipeline.results import Work, result_rows
-from eddyline.runtime.spark.pipeline.summary import Summary
+from eddyline.runtime.spark.pipeline.batch.results import Work, result_rows
+from eddyline.runtime.spark.pipeline.batch.summary import Summary
+from eddyline.runtime.spark.pipeline.input.identity import Identity
 from eddyline.runtime.spark.versions import Versions
 
 NUMBERS = ed.Stream("numbers", pa.schema([("a", pa.int32()), ("text", pa.string())]))

@@ -16,9 +16,9 @@ from eddyline.cli.output.terminal import Exit, Output, counted, counted_rows, no
 
 if TYPE_CHECKING:
     from eddyline.cli.run.view import View
+    from eddyline.runtime.spark.base.settings import PipelineSettings
     from eddyline.runtime.spark.pipeline.plan import Plan, SourcePlan
     from eddyline.runtime.spark.pipeline.running import RunningPipeline
-    from eddyline.runtime.spark.pipeline.settings import PipelineSettings
     from eddyline.runtime.spark.watching.totals import Totals
 
 LOOK: Final = 0.2  # seconds between two looks at the reports
@@ -59,7 +59,7 @@ def run(
       eddyline run market.toml
       eddyline run market.toml --available-now --json
     """
-    from eddyline.runtime.spark.pipeline.settings import AVAILABLE_NOW, read_settings
+    from eddyline.runtime.spark.base.settings import AVAILABLE_NOW, read_settings
 
     settings = read_settings(file)
     if once:
@@ -235,7 +235,7 @@ def _interruptible() -> Iterator[None]:
 @contextmanager
 def _logged(settings: PipelineSettings, path: str | None) -> Iterator[None]:
     """Write a log, if one is wanted."""
-    from eddyline.runtime.spark.pipeline.secrets import secrets_in
+    from eddyline.runtime.spark.base.secrets import secrets_in
     from eddyline.runtime.spark.watching.logs import structured
 
     if path is None:

@@ -2,7 +2,7 @@
 
 Spark runs this as a program where `spark.python.daemon.module` names it. The daemon must have no thread of its own when
 it forks, so nothing here starts one: Arrow's pools are kept at one thread, which is the one that calls, and the session
-sets the variables that keep allocators and linear algebra from starting theirs.
+sets the variables (`WARM`) that keep allocators and linear algebra from starting theirs.
 """
 
 from __future__ import annotations
@@ -13,11 +13,6 @@ from typing import Final
 
 import pyarrow as pa
 
-ENVIRONMENT: Final = {
-    "JE_ARROW_MALLOC_CONF": "background_thread:false",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-}
 _ROWS: Final = 600  # more than a block of the sliced executor
 
 
@@ -29,7 +24,7 @@ def warm() -> None:
 
     from eddyline.model.catalog import Stream
     from eddyline.queryset import QuerySet
-    from eddyline.runtime.spark import worker  # noqa: F401
+    from eddyline.runtime.spark.dataframe import worker  # noqa: F401
 
     schema = pa.schema([("text", pa.string()), ("number", pa.int64()), ("fraction", pa.float64())])
     queries = QuerySet.build(_queries(), streams=[Stream("rows", schema)])

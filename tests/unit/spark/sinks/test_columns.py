@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.sinks.columns import OutputColumns
 from eddyline.runtime.spark.sinks.shape import OURS, selected_names
 from eddyline.runtime.spark.sinks.storage import LocalStorage

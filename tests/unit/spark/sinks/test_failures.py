@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from eddyline.errors import DeliveryError, FullDiskError
-from eddyline.runtime.spark.pipeline.secrets import Secret
+from eddyline.runtime.spark.base.secrets import Secret
 from eddyline.runtime.spark.sinks.base import RowsRefusedError, delivering
 from tests.spark.sink_rows import batch_of, settings_of
 

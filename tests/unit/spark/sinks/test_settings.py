@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.pipeline.secrets import Secret
+from eddyline.runtime.spark.base.secrets import Secret
 from eddyline.runtime.spark.sinks import guarantee_of, make_router, make_sink
 from tests.spark.sink_rows import US, settings_of
 

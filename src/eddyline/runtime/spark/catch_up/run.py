@@ -19,21 +19,21 @@ from eddyline.errors import EddylineError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Registry
 from eddyline.registry.values import Entry, Version
+from eddyline.runtime.spark.base.settings import PipelineSettings
+from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.catch_up.boundary import Boundary, InForce, find_boundary
 from eddyline.runtime.spark.functions import find_culprits, pin_text, spark_resolver
-from eddyline.runtime.spark.pipeline.facts import Facts
-from eddyline.runtime.spark.pipeline.identity import with_complete_keys
-from eddyline.runtime.spark.pipeline.inputs import FILES, check_source, files_of, offsets_of
-from eddyline.runtime.spark.pipeline.matching import results_of, summary_of
-from eddyline.runtime.spark.pipeline.result_rows import SCHEMA
-from eddyline.runtime.spark.pipeline.settings import PipelineSettings
-from eddyline.runtime.spark.pipeline.sources import Source
-from eddyline.runtime.spark.pipeline.values import Batch
-from eddyline.runtime.spark.pipeline.workshop import open_versions, sources_of
+from eddyline.runtime.spark.histories.writing import address_of
+from eddyline.runtime.spark.pipeline.batch.batch_context import open_versions, sources_of
+from eddyline.runtime.spark.pipeline.batch.matching import results_of, summary_of
+from eddyline.runtime.spark.pipeline.batch.result_rows import SCHEMA
+from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
+from eddyline.runtime.spark.pipeline.input.identity import with_complete_keys
+from eddyline.runtime.spark.pipeline.input.inputs import FILES, check_source, files_of, offsets_of
+from eddyline.runtime.spark.pipeline.input.sources import Source
 from eddyline.runtime.spark.sinks import make_router
 from eddyline.runtime.spark.sinks.shape import OURS
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
-from eddyline.runtime.spark.writing import address_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

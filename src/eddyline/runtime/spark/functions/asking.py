@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from eddyline.model.catalog import Stream
-from eddyline.runtime.spark.command_session import command_session
 from eddyline.runtime.spark.functions.resolver import spark_resolver
+from eddyline.runtime.spark.sessions.command_session import command_session
 from eddyline.sql.resolver import Resolver
 
 

@@ -14,8 +14,8 @@ from eddyline.model import expression as e
 from eddyline.model.catalog import spark_type
 from eddyline.model.expression import Call, Expression
 from eddyline.queryset import QuerySet
+from eddyline.runtime.spark.base.schemas import arrow_type, type_text
 from eddyline.runtime.spark.functions.wording import sql_of
-from eddyline.runtime.spark.schemas import arrow_type, type_text
 from eddyline.sql.render import render
 from eddyline.sql.rewriting import quoted
 

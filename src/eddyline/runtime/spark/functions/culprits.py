@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from eddyline.model.expression import Call
-from eddyline.runtime.spark.failures import in_words
+from eddyline.runtime.spark.base.failures import in_words
+from eddyline.runtime.spark.base.halving import failed_by_itself, find_failing, is_plain_java
 from eddyline.runtime.spark.functions.columns import external_columns, external_name
 from eddyline.runtime.spark.functions.wording import in_short
-from eddyline.runtime.spark.halving import failed_by_itself, find_failing, is_plain_java
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

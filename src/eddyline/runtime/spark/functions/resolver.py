@@ -9,8 +9,8 @@ from eddyline.errors import EddylineError, QueryError, SetupError
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
 from eddyline.model.expression import EXTERNAL, SPARK_TEXT, Call, Column, Expression, Literal, walk
+from eddyline.runtime.spark.base.schemas import arrow_type, foreign_collation, type_text
 from eddyline.runtime.spark.functions.wording import in_short, own_name, sql_of
-from eddyline.runtime.spark.schemas import arrow_type, foreign_collation, type_text
 from eddyline.sql import refused
 from eddyline.sql.rewriting import PLAIN, NotReadable, quoted
 from eddyline.sql.spark_only import FUNCTIONS

@@ -5,10 +5,10 @@ from __future__ import annotations
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from eddyline.runtime.spark.pipeline.batch import run_batch
-from eddyline.runtime.spark.pipeline.settings import PipelineSettings
-from eddyline.runtime.spark.pipeline.sources import Source
-from eddyline.runtime.spark.pipeline.workshop import Workshop
+from eddyline.runtime.spark.base.settings import PipelineSettings
+from eddyline.runtime.spark.pipeline.batch.batch_context import Workshop
+from eddyline.runtime.spark.pipeline.batch.run import run_batch
+from eddyline.runtime.spark.pipeline.input.sources import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

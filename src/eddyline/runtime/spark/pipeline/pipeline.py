@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eddyline.errors import EddylineError, SetupError
-from eddyline.runtime.spark import surroundings
-from eddyline.runtime.spark.failures import in_words
-from eddyline.runtime.spark.pipeline.folders import check_apart
+from eddyline.runtime.spark.base.failures import in_words
+from eddyline.runtime.spark.base.folders import check_apart
+from eddyline.runtime.spark.base.secrets import revealed_all, secrets_in
+from eddyline.runtime.spark.base.settings import PipelineSettings, read_settings
 from eddyline.runtime.spark.pipeline.plan import Plan, make_plan
 from eddyline.runtime.spark.pipeline.running import RunningPipeline
-from eddyline.runtime.spark.pipeline.secrets import revealed_all, secrets_in
-from eddyline.runtime.spark.pipeline.settings import PipelineSettings, read_settings
-from eddyline.runtime.spark.session import session
+from eddyline.runtime.spark.sessions import session_checks
+from eddyline.runtime.spark.sessions.session import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +46,7 @@ class Pipeline:
         """
         opened, own = self._session(spark)
         try:
-            surroundings.check(opened, time_zone=self.settings.time_zone)
+            session_checks.check(opened, time_zone=self.settings.time_zone)
             running = RunningPipeline(self.settings, opened)
         except BaseException:
             if own:
@@ -68,7 +68,7 @@ class Pipeline:
         """What it would do, with everything checked that can be checked, and nothing changed anywhere."""
         opened, own = self._session(spark)
         try:
-            surroundings.check(opened, time_zone=self.settings.time_zone)
+            session_checks.check(opened, time_zone=self.settings.time_zone)
             return make_plan(self.settings, opened)
         finally:
             if own:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from eddyline.errors import EddylineError
 from eddyline.registry import Registry
+from eddyline.runtime.spark.base.secrets import HIDDEN, Secret, Value, scrubbed, secrets_in
+from eddyline.runtime.spark.base.settings import PipelineSettings, SinkSettings
+from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.functions import spark_resolver
-from eddyline.runtime.spark.pipeline.facts import Facts
-from eddyline.runtime.spark.pipeline.identity import WORDS
-from eddyline.runtime.spark.pipeline.matching import columns_sent, results_of
-from eddyline.runtime.spark.pipeline.secrets import HIDDEN, Secret, Value, scrubbed, secrets_in
-from eddyline.runtime.spark.pipeline.settings import PipelineSettings, SinkSettings
-from eddyline.runtime.spark.pipeline.sources import Source
-from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
-from eddyline.runtime.spark.pipeline.workshop import folder_of, open_registry, sources_of
+from eddyline.runtime.spark.pipeline.batch.batch_context import folder_of, open_registry, sources_of
+from eddyline.runtime.spark.pipeline.batch.matching import columns_sent, results_of
+from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
+from eddyline.runtime.spark.pipeline.input.identity import WORDS
+from eddyline.runtime.spark.pipeline.input.sources import Source
 from eddyline.runtime.spark.sinks import make_router, make_sink
 from eddyline.runtime.spark.versions import Pin, StateFolder, VersionLog, Versions
 from eddyline.runtime.spark.versions.state import IDENTITY

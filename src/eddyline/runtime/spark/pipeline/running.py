@@ -11,9 +11,9 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.errors import EddylineError, RegistryError
-from eddyline.runtime.spark.pipeline.settings import PipelineSettings
+from eddyline.runtime.spark.base.settings import PipelineSettings
+from eddyline.runtime.spark.pipeline.batch.batch_context import Workshop, sources_of
 from eddyline.runtime.spark.pipeline.supervision import Supervisor
-from eddyline.runtime.spark.pipeline.workshop import Workshop, sources_of
 from eddyline.runtime.spark.watching import BatchReport, Tail, Totals
 from eddyline.runtime.spark.watching.prometheus import QUERIES_SHOWN, Endpoint, exposition
 

@@ -21,12 +21,12 @@ from eddyline.errors import (
     SinkError,
 )
 from eddyline.model.catalog import Stream
-from eddyline.runtime.spark.failures import in_words, missing_package
-from eddyline.runtime.spark.pipeline.batch import StreamChanged
+from eddyline.runtime.spark.base.failures import in_words, missing_package
+from eddyline.runtime.spark.base.secrets import Secret, secrets_in
+from eddyline.runtime.spark.pipeline.batch.batch_context import Workshop
+from eddyline.runtime.spark.pipeline.batch.run import StreamChanged
 from eddyline.runtime.spark.pipeline.function import BatchFunction, StopRequested
-from eddyline.runtime.spark.pipeline.secrets import Secret, secrets_in
-from eddyline.runtime.spark.pipeline.sources import Source
-from eddyline.runtime.spark.pipeline.workshop import Workshop
+from eddyline.runtime.spark.pipeline.input.sources import Source
 from eddyline.runtime.spark.watching.logs import event
 
 if TYPE_CHECKING:

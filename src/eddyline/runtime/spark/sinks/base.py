@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 import pyarrow as pa
 
 from eddyline.errors import DeliveryError, EddylineError, FullDiskError
-from eddyline.runtime.spark.failures import in_words
-from eddyline.runtime.spark.pipeline.secrets import secrets_in
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.base.failures import in_words
+from eddyline.runtime.spark.base.secrets import secrets_in
+from eddyline.runtime.spark.base.settings import SinkSettings
+from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from eddyline.errors import DeliveryError, SinkError
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.sinks.base import Lists
 from eddyline.runtime.spark.sinks.storage import Storage
 from eddyline.runtime.spark.sinks.typed import TypedList, typed_list

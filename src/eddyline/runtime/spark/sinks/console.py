@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import IO, TYPE_CHECKING, Final
 
-from eddyline.runtime.spark.pipeline.secrets import revealed
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import Batch
+from eddyline.runtime.spark.base.secrets import revealed
+from eddyline.runtime.spark.base.settings import SinkSettings
+from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import TextSink, delivering
 from eddyline.runtime.spark.sinks.typed import TypedList
 

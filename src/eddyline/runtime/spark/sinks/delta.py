@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from eddyline.delivery.json_text import unique
-from eddyline.runtime.spark.pipeline.secrets import revealed_all
-from eddyline.runtime.spark.pipeline.values import Batch
+from eddyline.runtime.spark.base.secrets import revealed_all
+from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import columns, with_parts

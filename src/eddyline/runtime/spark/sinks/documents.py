@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eddyline.errors import FileError
-from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.storage.durable import make_folder, write_whole
 
 FOLDER: Final = "documents"  # in the checkpoint

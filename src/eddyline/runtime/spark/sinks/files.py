@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from eddyline.errors import DeliveryError
-from eddyline.runtime.spark.pipeline.secrets import revealed_all
-from eddyline.runtime.spark.pipeline.values import Batch
+from eddyline.runtime.spark.base.secrets import revealed_all
+from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, with_parts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.base.settings import SinkSettings
+from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.base import EXACTLY_ONCE, Lists, delivering
 from eddyline.runtime.spark.sinks.columns import OutputColumns
 from eddyline.runtime.spark.sinks.owner import check_owner, take_possession

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.pipeline.secrets import revealed, revealed_all
-from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.base.secrets import revealed, revealed_all
+from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.base import TextSink, delivering
 from eddyline.runtime.spark.sinks.shape import as_json
 from eddyline.runtime.spark.sinks.typed import TypedList

@@ -8,7 +8,7 @@ from typing import Final
 
 from eddyline.delivery.router import Outlet, Router
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
+from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.sinks.base import Sink
 from eddyline.runtime.spark.sinks.callback import CallbackSink
 from eddyline.runtime.spark.sinks.console import ConsoleSink

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import PipelineIdentity
+from eddyline.runtime.spark.base.settings import SinkSettings
+from eddyline.runtime.spark.base.values import PipelineIdentity
 from eddyline.runtime.spark.sinks.storage import Storage
 
 MARK: Final = "_eddyline.json"

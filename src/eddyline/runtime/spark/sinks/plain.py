@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eddyline.runtime.spark.pipeline.secrets import revealed_all
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import Batch
-from eddyline.runtime.spark.remote_folders import local_path
+from eddyline.runtime.spark.base.remote_folders import local_path
+from eddyline.runtime.spark.base.secrets import revealed_all
+from eddyline.runtime.spark.base.settings import SinkSettings
+from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import TextSink, delivering
 from eddyline.runtime.spark.sinks.shape import columns
 from eddyline.runtime.spark.sinks.storage import spark_address

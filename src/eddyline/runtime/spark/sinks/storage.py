@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from uuid import uuid4
 
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.remote_folders import local_path, open_address
+from eddyline.runtime.spark.base.remote_folders import local_path, open_address
 from eddyline.storage.durable import flush, write_new
 
 COMMITS: Final = "_commits"

@@ -10,7 +10,7 @@ import pyarrow as pa
 from eddyline.delivery.json_text import unique
 from eddyline.model import types as t
 from eddyline.model.catalog import spark_type
-from eddyline.runtime.spark.schemas import quoted, type_text
+from eddyline.runtime.spark.base.schemas import quoted, type_text
 
 SELECTED: Final = "selected"  # the column of results that has what was selected, as a struct of these columns
 

@@ -17,9 +17,9 @@ from eddyline.delivery.addresses import Address, AddressError, Allowed, read_add
 from eddyline.delivery.retry import Patience, TryAgainError
 from eddyline.delivery.webhook import NotTakenError, Poster
 from eddyline.errors import DeliveryError, SinkError
-from eddyline.runtime.spark.pipeline.secrets import Secret, Value, revealed, scrubbed, secrets_in
-from eddyline.runtime.spark.pipeline.settings import SinkSettings
-from eddyline.runtime.spark.pipeline.values import Batch, PipelineIdentity
+from eddyline.runtime.spark.base.secrets import Secret, Value, revealed, scrubbed, secrets_in
+from eddyline.runtime.spark.base.settings import SinkSettings
+from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.base import Refused, RowsRefusedError, TextSink, delivering
 from eddyline.runtime.spark.sinks.documents import Document, DocumentRecord, cut
 from eddyline.runtime.spark.sinks.shape import as_json, payload_in

@@ -30,7 +30,7 @@ from eddyline.standing.stream_json import unpack_stream
 from eddyline.storage.local import LocalStorage
 
 if TYPE_CHECKING:
-    from eddyline.runtime.spark.shipping import Shipment
+    from eddyline.runtime.spark.transport.shipping import Shipment
 
 PARTS: Final = ("table", "destinations", "projections", "fallibles")
 ROWS: Final = 16_384  # numbers of a page

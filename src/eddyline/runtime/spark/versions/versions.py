@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from eddyline.delivery.retry import Pause
 from eddyline.errors import EddylineError, FileError, RegistryError
 from eddyline.queryset import QuerySet
-from eddyline.runtime.spark.shipping import Shipment
+from eddyline.runtime.spark.transport.shipping import Shipment
 from eddyline.runtime.spark.versions.compiled import Compiled, Recipe
 from eddyline.runtime.spark.versions.deliverables import Deliverables, open_deliverables
 from eddyline.runtime.spark.versions.rebuild import Rebuild

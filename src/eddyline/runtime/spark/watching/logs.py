@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eddyline.errors import FileError
-from eddyline.runtime.spark.pipeline.secrets import masked
+from eddyline.runtime.spark.base.secrets import masked
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 KEPT: Final = 3  # full files beside the present one

@@ -1,5 +1,0 @@
-"""Back-tests on Spark: a history of any size, read in many places at once."""
-
-from eddyline.runtime.spark.backtest.run import History, run
-
-__all__ = ["History", "run"]

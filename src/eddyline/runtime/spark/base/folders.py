@@ -1,0 +1,47 @@
+"""Folders of a pipeline that must lie apart from one another."""
+
+from __future__ import annotations
+
+import re
+from os.path import normpath
+from pathlib import Path
+from typing import Final
+
+from eddyline.errors import FileError
+from eddyline.runtime.spark.base.settings import PipelineSettings
+
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def check_apart(settings: PipelineSettings) -> None:
+    """Refuse what is written below a folder that a source reads: Spark looks into all folders there."""
+    written = [(f'the sink "{sink.name}"', sink.path) for sink in settings.sinks if sink.path]
+    written += [("the checkpoint", settings.checkpoint), ("dead letters", settings.dead_letter_folder)]
+    where = "" if settings.file is None else f"{settings.file}: "
+    for source in settings.sources:
+        for what, path in written:
+            if source.path and _lies_in(path, source.path):
+                raise FileError(
+                    f'{where}{what} would be written where the source "{source.name}" reads',
+                    hint="give it a folder of its own, outside of the source's",
+                )
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it, as far as names tell.
+
+    >>> (
+    ...     _lies_in("/data/in/out", "/data/in/"),
+    ...     _lies_in("/data/inside", "/data/in"),
+    ...     _lies_in("s3://a/b", "s3://a"),
+    ... )
+    (True, False, True)
+    """
+    path, folder = (_plain(one) for one in (path, folder))
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _plain(path: str) -> str:
+    """A path from the root on, an address without a slash at its end."""
+    path = path.removeprefix("file://")
+    return path.rstrip("/") if _ADDRESS.match(path) else normpath(Path(path).absolute())

@@ -1,0 +1,1 @@
+"""Matching and counting inside of a user's DataFrame."""

@@ -1,0 +1,1 @@
+"""Files of any size against queries, for commands: matches and back-tests."""

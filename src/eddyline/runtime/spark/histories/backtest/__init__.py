@@ -1,0 +1,5 @@
+"""Back-tests on Spark: a history of any size, read in many places at once."""
+
+from eddyline.runtime.spark.histories.backtest.run import History, run
+
+__all__ = ["History", "run"]

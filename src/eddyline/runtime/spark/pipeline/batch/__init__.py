@@ -1,0 +1,1 @@
+"""One batch of a pipeline: pinned, matched, delivered, committed."""

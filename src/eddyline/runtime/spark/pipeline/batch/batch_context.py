@@ -1,0 +1,172 @@
+"""Everything that the batches of a pipeline need, opened once in a process: registry, state, versions, sinks."""
+
+from __future__ import annotations
+
+import fcntl
+from collections import OrderedDict
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from eddyline.config import OrderSettings
+from eddyline.errors import RegistryError, SchemaError
+from eddyline.model.catalog import Stream
+from eddyline.registry import Registry
+from eddyline.runtime.spark.base.secrets import HIDDEN, Secret, revealed, scrubbed, secrets_in
+from eddyline.runtime.spark.base.settings import PipelineSettings, SourceSettings
+from eddyline.runtime.spark.base.values import PipelineIdentity
+from eddyline.runtime.spark.feedback.learning import Learning
+from eddyline.runtime.spark.functions import spark_resolver
+from eddyline.runtime.spark.pipeline.batch.calls import Callers
+from eddyline.runtime.spark.pipeline.batch.counting import Counting
+from eddyline.runtime.spark.pipeline.batch.dead_letters import DeadLetters
+from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
+from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.sinks import Sink, make_router, make_sink
+from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
+from eddyline.runtime.spark.versions.orders import Orders
+from eddyline.runtime.spark.watching import Metrics
+from eddyline.sql.resolver import Resolver
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MAX_OPEN: Final = 4  # versions of which the facts are kept
+PATIENCE: Final = 5.0  # seconds that a batch waits for a registry that is locked
+
+
+class Workshop:
+    """What batches share. Several sources run at the same time: what is changed here has a lock of its own."""
+
+    def __init__(self, settings: PipelineSettings, spark: SparkSession, *, shared: bool = False) -> None:
+        """`shared` says that other processes have workshops of the same pipeline, one for each source."""
+        self.settings = settings
+        self._shared = shared
+        self._open = ExitStack()
+        names = [source.name for source in settings.sources]
+        self.state = StateFolder.open(settings.checkpoint, name=settings.name, sources=names)
+        self.identity = PipelineIdentity(self.state.id, settings.name, str(self.state.path))
+        self.log = VersionLog(self.state.batches)
+        self.metrics = Metrics(self.state.metrics)
+        self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
+        self._open.callback(self.learning.close)
+        self.failures: dict[str, BaseException] = {}  # the last one of each source
+        self._facts: OrderedDict[int, Facts] = OrderedDict()
+        self._finding = Lock()
+        self._forgotten = 0  # versions below are deleted
+        try:
+            self.registry = self._open.enter_context(open_registry(settings))
+            self.counting = Counting(self.registry, self.state.path / "uncounted", self.state.id)
+            self.resolver = spark_resolver(spark, self.registry.streams(), allowed=settings.functions)
+            self.callers = Callers(self.resolver)
+            self.versions = open_versions(settings, spark, self.registry, self.state.sets, self.resolver)
+            self.state.remember_registry(self.registry.identity)  # after its history was seen to fit
+            self.sinks = {
+                sink.name: self._opened(make_sink(sink, folder=folder_of(settings)))
+                for sink in settings.sinks
+            }
+            self.sink_locks = {name: Lock() for name in self.sinks}
+            self.router = make_router(settings.sinks)
+            self.dead_letters = DeadLetters(settings.dead_letter_folder, folder_of(settings))
+            self.dead_letters.open(self.identity)
+        except BaseException:
+            self.close()
+            raise
+
+    def _opened(self, sink: Sink) -> Sink:
+        sink.open(self.identity)
+        self._open.callback(sink.close)
+        return sink
+
+    def _recorded(self, source: str) -> Orders:
+        last = self.log.last(source)
+        return () if last is None else last.orders
+
+    def current(self) -> int:
+        """The newest version; processes that share the folder of versions write into it one after the other."""
+        self.state.sets.mkdir(parents=True, exist_ok=True)
+        with (self.state.sets / "lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return self.versions.current()
+
+    def facts(self, version: int) -> Facts:
+        """What batches of a version need to know; the newest few are kept."""
+        with self._finding:
+            found = self._facts.get(version)
+            if found is None:
+                found = self._facts[version] = Facts(
+                    self.versions.shipment(version),
+                    self.versions.queries(version),
+                    self.versions.table(version),
+                    self.router,
+                )
+                while len(self._facts) > MAX_OPEN:
+                    self._facts.popitem(last=False)
+            self._facts.move_to_end(version)
+            return found
+
+    def forget(self, version: int) -> None:
+        """Delete compiled versions that no batch needs any more, when a version has come after them.
+
+        Only where all that use them can be seen.
+        """
+        with self._finding:
+            if self._shared or version <= self._forgotten:
+                return
+            self._forgotten = version
+        needed = {pin.version for pin in self.log.uncommitted()}
+        self.versions.forget(version, keep=needed)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._open.close()
+
+
+def open_versions(
+    settings: PipelineSettings, spark: SparkSession, registry: Registry, folder: Path, resolver: Resolver
+) -> Versions:
+    """Versions of a registry as the pipeline compiles them."""
+    return Versions(
+        registry,
+        folder,
+        time_zone=settings.time_zone,
+        resolver=resolver,
+        resolver_key=" ".join([spark.version, *sorted(settings.functions)]),
+    )
+
+
+def open_registry(settings: PipelineSettings) -> Registry:
+    """The pipeline's registry, which must be there."""
+    where = revealed(settings.registry)
+    shown = "of the settings" if isinstance(settings.registry, Secret) else f'"{where}"'
+    is_file = "://" not in where or where.startswith("sqlite:")
+    if is_file and not Path(where.removeprefix("sqlite:///").partition("?")[0]).exists():
+        raise RegistryError(f"there is no registry {shown}", hint="eddyline query add and import make one")
+    hidden = secrets_in(settings.registry)
+    try:
+        return Registry.open(where, timeout=PATIENCE, shown=HIDDEN if hidden else None)
+    except RegistryError as error:  # the database itself may name host and user
+        raise RegistryError(scrubbed(error.message, hidden), hint=error.hint) from None
+
+
+def sources_of(settings: PipelineSettings, registry: Registry) -> list[Source]:
+    """The sources with their streams, as the registry declares them now."""
+    streams = {stream.name.lower(): stream for stream in registry.streams()}
+    return [Source(source, _stream_of(source, streams)) for source in settings.sources]
+
+
+def _stream_of(source: SourceSettings, streams: dict[str, Stream]) -> Stream:
+    found = streams.get(source.stream.lower())
+    if found is None:
+        known = ", ".join(sorted(stream.name for stream in streams.values())) or "none"
+        raise SchemaError(
+            f'source "{source.name}": the registry has no stream "{source.stream}"',
+            hint=f"its streams are {known}; a source of another name says stream = ...",
+        )
+    return found
+
+
+def folder_of(settings: PipelineSettings) -> Path:
+    """What paths of settings that were not read from a file are relative to."""
+    return Path.cwd() if settings.file is None else Path(settings.file).absolute().parent

@@ -1,0 +1,1 @@
+"""Spark sessions: our own, those of commands, and what a user's session must be like."""

@@ -1,0 +1,1 @@
+"""What travels to Spark's workers: functions and compiled sets."""

@@ -1,0 +1,162 @@
+"""How a compiled query set gets to the workers: as files that are written once, or, when small, inside the closure.
+
+    driver                                         worker
+    ship(qs, folder=...) --> Shipment --closure--> Shipment.open() --> QuerySet, memory-mapped
+        folder/<key>/...                               kept for the next batch of the same process
+
+The key is made of the content: the same set is written once, however often it is shipped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import shutil
+import tempfile
+import time
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Final
+from uuid import uuid4
+from weakref import WeakKeyDictionary
+
+from eddyline.errors import EddylineError
+from eddyline.queryset import QuerySet, open_set
+from eddyline.runtime.spark.base import remote_folders
+from eddyline.runtime.spark.transport.own_folder import own_folder
+
+MAX_CONTENT: Final = 8 << 20  # bytes of an archive that still rides in closures: they travel with every task
+MAX_OPEN: Final = 4  # sets that a worker keeps open
+KEPT_SECONDS: Final = 30 * 24 * 3600  # how long sets stay among the temporary files of a machine
+_KEY_LENGTH: Final = 32
+
+_open_sets: OrderedDict[str, QuerySet] = OrderedDict()
+_opening: Final = Lock()
+_shipped: WeakKeyDictionary[QuerySet, dict[tuple[str | None, bool], Shipment]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Shipment:
+    """A compiled set on its way: where it lies, or what it consists of. `key` names the content."""
+
+    key: str
+    folder: str | None
+    content: bytes | None = None
+
+    def open(self) -> QuerySet:
+        """The set, memory-mapped; the newest few stay open in this process."""
+        with _opening:
+            found = _open_sets.get(self.key)
+            if found is None:
+                found = _open_sets[self.key] = open_set(self.path(), verify=False)
+                while len(_open_sets) > MAX_OPEN:
+                    _open_sets.popitem(last=False)
+            _open_sets.move_to_end(self.key)
+            return found
+
+    def path(self) -> Path:
+        """Where the set lies on this machine, brought here first if need be."""
+        if self.folder is not None:
+            here = remote_folders.local_path(self.folder)
+            return here if here is not None else _kept(self.key, self._fetch)
+        return _kept(self.key, self._unpack)
+
+    def _fetch(self, target: Path) -> None:
+        assert self.folder is not None, "only what lies in a folder is fetched"
+        remote_folders.fetch(self.folder, target)
+
+    def _unpack(self, target: Path) -> None:
+        assert self.content is not None, "a shipment has a folder or a content"
+        with zipfile.ZipFile(io.BytesIO(self.content)) as archive:
+            archive.extractall(target)
+
+
+def ship(qs: QuerySet, *, folder: str | None = None, local: bool) -> Shipment:
+    """Make a set ready to travel; `local`: the workers run on this machine."""
+    known = _shipped.setdefault(qs, {})
+    if (folder, local) not in known:
+        known[folder, local] = _ship(qs, folder, local)
+    return known[folder, local]
+
+
+def _ship(qs: QuerySet, folder: str | None, local: bool) -> Shipment:
+    if qs.folder is not None and qs.folder.is_dir() and _reaches(qs.folder, folder, local):
+        return Shipment(_saved_key(qs.folder), str(qs.folder))
+    with tempfile.TemporaryDirectory(prefix="eddyline-") as scratch:
+        draft = Path(scratch) / "set"
+        qs.save(draft)
+        key = content_key(draft)
+        if folder is not None:
+            return Shipment(key, remote_folders.publish(draft, folder, key))
+        if sum(path.stat().st_size for path in draft.rglob("*")) <= MAX_CONTENT:
+            return Shipment(key, None, _archive(draft))
+        if not local:
+            raise EddylineError(
+                f"the compiled set of {len(qs)} queries is too large to travel inside the plan",
+                hint='name a folder that all workers can read: match(qs, folder="/shared/path or any URL of fsspec")',
+            )
+        return Shipment(key, str(_kept(key, lambda target: _move(draft, target))))
+
+
+def _reaches(saved: Path, folder: str | None, local: bool) -> bool:
+    """Whether workers can read a set where it was loaded from."""
+    return local if folder is None else remote_folders.local_path(folder) == saved
+
+
+def content_key(folder: Path) -> str:
+    """A name for what is in a folder: the names of its files and their bytes."""
+    digest = hashlib.blake2b(digest_size=_KEY_LENGTH // 2)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _saved_key(folder: Path) -> str:
+    """A name for a set that was saved before: its descriptions have the checksums of all other files."""
+    digest = hashlib.blake2b(str(folder).encode(), digest_size=_KEY_LENGTH // 2)
+    for path in sorted(folder.rglob("*.json")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _archive(folder: Path) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))
+    return content.getvalue()
+
+
+def _kept(key: str, make: Callable[[Path], None]) -> Path:
+    """The folder of this machine that keeps a set, made if it is not there: complete as soon as it has its name."""
+    place = own_folder("sets") / key
+    if not place.exists():
+        _sweep(place.parent)
+        draft = place.with_name(f"{key}.{uuid4().hex}")
+        make(draft)
+        try:
+            draft.rename(place)
+        except OSError:  # another process was first
+            shutil.rmtree(draft, ignore_errors=True)
+            if not place.exists():
+                raise
+    return place
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what was put here long ago; a process that has it open does not notice."""
+    for old in folder.iterdir():
+        with suppress(FileNotFoundError):  # swept by another process
+            if time.time() - old.stat().st_mtime > KEPT_SECONDS:
+                shutil.rmtree(old, ignore_errors=True)
+
+
+def _move(source: Path, target: Path) -> None:
+    shutil.move(source, target)
