@@ -132,7 +132,7 @@ def _different(sides: Sides, rows: int) -> Sides:
 
 def _form(queryset: QuerySet, rows: int) -> object:
     """Who serves how many queries of batches of so many rows."""
-    return tuple([_served(executor, rows) for executor in queryset.segments])
+    return tuple([_served(executor, rows) for executor in queryset.executors()])
 
 
 def _served(executor: SegmentExecutor, rows: int) -> object:
@@ -169,7 +169,7 @@ def _worst(load: Load, batch: pa.RecordBatch) -> QuerySet:
     queryset = _built(load, FORCED["row by row"])
     some = batch.take(pa.array(np.linspace(0, len(batch) - 1, min(len(batch), PERIOD)).astype(np.int64)))
     executors = []
-    for executor in queryset.segments:
+    for executor in queryset.executors():
         assert executor.unkeyed is not None, "queries are evaluated row by row"
         rowwise = executor.unkeyed.rowwise
         regions = rowwise.regions(Evaluation(some), len(some))
@@ -230,7 +230,7 @@ def _drifting(setting: Setting) -> Iterator[Record]:
 def _filtered(load: Load, batch: pa.RecordBatch) -> QuerySet:
     """Sliced, with the pre-filter that is the best for a batch, and no other."""
     queryset = _built(load, FORCED["sliced"])
-    (sliced,) = [executor.unkeyed.sliced for executor in queryset.segments]
+    (sliced,) = [executor.unkeyed.sliced for executor in queryset.executors()]
     whole, times = sliced.index, {}
     for place, hull in enumerate(whole.hulls):
         sliced.index = replace(whole, hulls=(hull,))

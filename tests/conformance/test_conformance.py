@@ -102,7 +102,7 @@ def test_ways_of_large_batches(way: Way, number: int, monkeypatch: pytest.Monkey
         compared("reference: matches", 2 * len(queries))
         assert np.array_equal(row.astype(np.int64) << 32 | found, wanted)
         assert queryset.count(repeated) == {id: 12 * count for id, count in expected.counts().items()}
-    assert all(executor.steering.choice is not None for executor in queryset.segments)
+    assert all(executor.steering.choice is not None for executor in queryset.executors())
 
 
 def encoded(matches: Matches) -> np.ndarray:

@@ -12,7 +12,7 @@ import pytest
 import eddyline.compile
 import eddyline.engine.pieces
 import eddyline.execute.rescue.uncompilable
-import eddyline.queryset.merging
+import eddyline.standing.merging
 from eddyline import Engine, QuerySet, Stream
 from eddyline.errors import QueryError
 from eddyline.registry import Put, Registry, Verdict
@@ -31,7 +31,7 @@ COMPILING = [
     [(eddyline.compile, "_normal")],
 ]
 INDEXING = [
-    (eddyline.queryset.merging, "build_segment"),
+    (eddyline.standing.merging, "build_segment"),
     (eddyline.execute.rescue.uncompilable, "build_segment"),
     (eddyline.engine.pieces, "build_segment"),
 ]

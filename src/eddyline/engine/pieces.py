@@ -22,7 +22,7 @@ from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.segment import Segment, build_segment
 from eddyline.model.numbering import Numbering
 from eddyline.model.query import NormalQuery, Query
-from eddyline.queryset.garbage import uncollected
+from eddyline.standing.gc_pause import uncollected
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 OPEN: Final = (

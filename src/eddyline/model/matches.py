@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from eddyline.kernels.sorting import run_starts
 from eddyline.model.numbering import Numbering
-from eddyline.model.roster import Roster
+from eddyline.model.query_ids import PlainIds, QueryIds
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 
@@ -93,7 +93,7 @@ class Matches:
 
     def __init__(
         self,
-        ids: Sequence[str] | Roster,
+        ids: Sequence[str] | QueryIds,
         batch_rows: int,
         parts: Sequence[Part],
         *,
@@ -101,7 +101,7 @@ class Matches:
         failed: Mapping[int, Exception] | None = None,
     ) -> None:
         self.failed_numbers: Mapping[int, Exception] = failed or {}
-        self._roster = ids if isinstance(ids, Roster) else Roster(ids)
+        self._ids: QueryIds = PlainIds(ids) if isinstance(ids, Sequence) else ids
         self._batch_rows = batch_rows
         self._parts = parts
         self.first = first
@@ -114,7 +114,7 @@ class Matches:
     @property
     def failed(self) -> dict[str, Exception]:
         """The queries that could not be evaluated for this batch, by id, each with what was raised."""
-        names = self._roster.named(np.array(list(self.failed_numbers), np.int64)).to_pylist()
+        names = self._ids.named(np.array(list(self.failed_numbers), np.int64)).to_pylist()
         return dict(zip(names, self.failed_numbers.values(), strict=True))
 
     def __len__(self) -> int:
@@ -122,20 +122,21 @@ class Matches:
 
     @cached_property
     def _counts(self) -> Integers:
-        totals = np.zeros(len(self._roster), np.int64)
+        totals = np.zeros(self._ids.size, np.int64)
         for part in self._parts:
             numbers, counts = part.counts()
             totals[numbers] += counts
-        totals[self._roster.removed] = 0
+        if self._ids.gone is not None:
+            totals[self._ids.gone] = 0
         return totals
 
     def counts(self) -> dict[str, int]:
         """Number of matching tuples for every query, zeros included."""
-        return self._roster.by_id(self._counts.tolist())
+        return self._ids.by_id(self._counts.tolist())
 
     def rows(self, id: str) -> Integers:
         """Numbers of the rows that match a query, ascending."""
-        number = self._roster.number(id)
+        number = self._ids.number(id)
         found = [part.rows(number) for part in self._parts]
         rows = found[0] if len(found) == 1 else np.sort(np.concatenate([*found, np.empty(0, np.int64)]))
         return rows + self.first if self.first else rows
@@ -143,12 +144,12 @@ class Matches:
     def pairs(self) -> pa.Table:
         """All pairs as columns `row` and `query`, by row, then in order of registration."""
         row, number = self.pair_arrays()
-        return pa.table({"row": pa.array(row, pa.int64()), "query": self._roster.named(number)})
+        return pa.table({"row": pa.array(row, pa.int64()), "query": self._ids.named(number)})
 
     def query_lists(self) -> pa.ListArray:
         """For every row the ids of the queries that it satisfies."""
         starts, number = self.lists()
-        return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), self._roster.named(number))
+        return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), self._ids.named(number))
 
     def lists(self) -> tuple[Integers, Integers]:
         """Where the queries of each row start, one place more than there are rows, and the numbers of all of them.
@@ -156,7 +157,7 @@ class Matches:
         >>> [a.tolist() for a in Matches(["a", "b"], 3, [RowLists([[0, 2], [2]])]).lists()]
         [[0, 1, 1, 3], [0, 0, 1]]
         """
-        only = self._parts[0] if len(self._parts) == 1 and not len(self._roster.removed) else None
+        only = self._parts[0] if len(self._parts) == 1 and self._ids.gone is None else None
         if isinstance(only, Listed) and "_sorted_pairs" not in self.__dict__:
             return only.lists(self._batch_rows)
         row, number = self._sorted_pairs
@@ -171,19 +172,20 @@ class Matches:
 
     def ids_of(self, numbers: Integers) -> pa.Array:
         """The ids of query numbers."""
-        return self._roster.named(numbers)
+        return self._ids.named(numbers)
 
     @cached_property
     def _sorted_pairs(self) -> tuple[Integers, Integers]:
         parts = [part.pairs() for part in self._parts]
-        if len(parts) == 1 and not len(self._roster.removed):
+        gone = self._ids.gone
+        if len(parts) == 1 and gone is None:
             return parts[0]
         row = np.concatenate([*(rows for rows, _ in parts), np.empty(0, np.int64)])
         number = np.concatenate([*(numbers for _, numbers in parts), np.empty(0, np.int64)])
-        if len(self._roster.removed):
-            alive = ~np.isin(number, self._roster.removed)
+        if gone is not None:
+            alive = ~gone[number]
             row, number = row[alive], number[alive]
-        return sorted_pairs(row, number)
+        return sorted_pairs(row, number) if len(parts) > 1 else (row, number)
 
     def __repr__(self) -> str:
-        return f"<Matches: {len(self)} pairs of {self._batch_rows} rows and {len(self._roster)} queries>"
+        return f"<Matches: {len(self)} pairs of {self._batch_rows} rows and {self._ids.size} queries>"

@@ -25,17 +25,18 @@ from weakref import WeakValueDictionary
 import numpy as np
 import pyarrow as pa
 
+from eddyline.compile import Compiler
 from eddyline.config import IndexSettings, OrderSettings
 from eddyline.errors import FileError
 from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.file import pack_segment, unpack_segment
-from eddyline.model.book import Book
-from eddyline.model.catalog import Stream
 from eddyline.model.numbering import Numbering
-from eddyline.model.texts import Texts
+from eddyline.sql.resolver import Resolver
 from eddyline.standing.pages import HINT, Page, extend_pages, file_of, joined, open_page, write_page
 from eddyline.standing.stream_json import pack_stream, unpack_stream
+from eddyline.standing.table import Integers, SavedRows, Table, checksums
+from eddyline.standing.version import Version
 from eddyline.storage.local import LocalStorage
 from eddyline.storage.storage import Storage, content_name
 
@@ -49,14 +50,9 @@ _opening: Final = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """All that a set consists of, and in which pages its queries lie already; `notes` are its maker's own."""
+    """A compiled version, and in which pages its queries lie already; `notes` are its maker's own."""
 
-    streams: list[Stream]
-    time_zone: str
-    version: int
-    settings: IndexSettings
-    book: Book
-    segments: tuple[Placed, ...]
+    version: Version
     pages: tuple[Page, ...] = ()
     notes: Mapping[str, Any] | None = None
 
@@ -66,30 +62,36 @@ def save(root: Path, name: str | None, saved: Saved) -> tuple[Page, ...]:
 
     With a name it is one version of several in the folder, without one all that the folder holds.
     """
-    storage = LocalStorage(root)
+    storage, version = LocalStorage(root), saved.version
+    assert not len(version.tail), "what waits to be compiled would be lost"
     manifest_name = MANIFEST if name is None else f"versions/{name}/{MANIFEST}"
     if storage.exists(manifest_name):
-        raise FileError(f"there is a version {name} in {root} already", hint="choose another name")
+        raise _taken(root, name)
     for left in storage.list(f"versions/{name}"):  # of a manifest that a crash has kept from its name
         storage.delete(f"versions/{name}/{left}")
     with storage.group():
-        segments = save_segments(storage, saved.segments)
-        pages = _save_pages(storage, saved.book, saved.pages)
+        segments = save_segments(storage, version.segments)
+        pages = _save_pages(storage, version.table, saved.pages)
     manifest = {
         "format": FORMAT,
         "root": "." if name is None else "../..",
-        "version": saved.version,
-        "time_zone": saved.time_zone,
-        "settings": asdict(saved.settings),
-        "streams": [pack_stream(stream) for stream in saved.streams],
-        "size": saved.book.size,
-        "removed": _packed(saved.book.removed),
+        "version": version.version,
+        "time_zone": version.compiler.time_zone,
+        "settings": asdict(version.settings),
+        "streams": [pack_stream(stream) for stream in version.compiler.streams],
+        "size": version.table.size,
+        "removed": _packed(version.table.removed),
         "pages": [asdict(page) for page in pages],
         "segments": segments,
         "notes": saved.notes,
     }
-    storage.put(manifest_name, _sealed(manifest))
+    if not storage.put_if_absent(manifest_name, _sealed(manifest)):
+        raise _taken(root, name)
     return pages
+
+
+def _taken(root: Path, name: str | None) -> FileError:
+    return FileError(f"there is a version {name} in {root} already", hint="choose another name")
 
 
 def save_segments(storage: Storage, segments: Iterable[Placed]) -> list[dict[str, Any]]:
@@ -100,7 +102,9 @@ def save_segments(storage: Storage, segments: Iterable[Placed]) -> list[dict[str
         if executor.name is None or not storage.exists(_segment_file(executor.name)):
             content = pack_segment(executor.segment)
             executor.name = content_name(content)
-            storage.put_if_absent(_segment_file(executor.name), content)
+            storage.put(
+                _segment_file(executor.name), content
+            )  # over one of that name too, which may be damaged
         listed = None
         if numbering.listed is not None:
             listed = write_page(storage, pa.table({"number": pa.array(numbering.listed)})).name
@@ -114,17 +118,18 @@ def _segment_file(name: str) -> str:
     return f"{SEGMENTS}/{name}"
 
 
-def _save_pages(storage: Storage, book: Book, pages: tuple[Page, ...]) -> tuple[Page, ...]:
+def _save_pages(storage: Storage, table: Table, pages: tuple[Page, ...]) -> tuple[Page, ...]:
     def rows(first: int, end: int) -> pa.Table:
-        ids, texts = book.rows(first, end)
-        return pa.table({"id": pa.array(ids, pa.string()), "sql": pa.array(texts, pa.string())})
+        found = list(table.trunk.rows(first, end))
+        ids, texts = [id for id, _ in found], [text for _, text in found]
+        columns = {"id": pa.array(ids, pa.string()), "sql": pa.array(texts, pa.string())}
+        return pa.table({**columns, "checksum": pa.array(checksums(ids))})
 
-    return extend_pages(storage, pages, book.size, rows)
+    return extend_pages(storage, pages, table.size, rows)
 
 
-def _packed(numbers: Collection[int]) -> str:
-    ascending = np.array(sorted(numbers), np.int32)
-    return base64.b64encode(zlib.compress(ascending.tobytes(), 1)).decode("ascii")
+def _packed(ascending: Integers) -> str:
+    return base64.b64encode(zlib.compress(ascending.astype(np.int32).tobytes(), 1)).decode("ascii")
 
 
 def _sealed(manifest: Mapping[str, Any]) -> bytes:
@@ -151,27 +156,35 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return {**manifest, "key": content_name(text.encode())}
 
 
-def load(folder: Path, *, verify: bool = True) -> tuple[Path, Saved]:
-    """Open a set, and say in which root it lies; without `verify` files are not read through to see whether they are whole."""
+def load(
+    folder: Path,
+    *,
+    settings: IndexSettings | None = None,
+    resolver: Resolver | None = None,
+    verify: bool = True,
+) -> tuple[Path, Saved]:
+    """Open a set, and say in which root it lies; without `verify` files are not read through to see whether they are whole.
+
+    Queries that are added later are compiled by the settings that are given, or those that the set was saved with.
+    """
     manifest = read_manifest(folder)
     root = root_of(folder, manifest)
     storage = LocalStorage(root)
     if verify:
         for file in _files(manifest):
             check_file(storage, file)
-    settings = IndexSettings.of(manifest["settings"])
+    saved_with = IndexSettings.of(manifest["settings"])
+    streams = [unpack_stream(data) for data in manifest["streams"]]
     pages = pages_of(manifest)
     removed = np.frombuffer(zlib.decompress(base64.b64decode(manifest["removed"])), np.int32)
-    return root, Saved(
-        [unpack_stream(data) for data in manifest["streams"]],
-        manifest["time_zone"],
+    version = Version(
         manifest["version"],
-        settings,
-        _book(storage, pages, manifest["size"], frozenset(removed.tolist())),
-        tuple([_placed(storage, data, settings.order) for data in manifest["segments"]]),
-        pages,
-        manifest["notes"],
+        Compiler(streams, time_zone=manifest["time_zone"], resolver=resolver),
+        settings or saved_with,
+        _table(storage, pages, removed),
+        tuple([_placed(storage, data, saved_with.order) for data in manifest["segments"]]),
     )
+    return root, Saved(version, pages, manifest["notes"])
 
 
 def root_of(folder: Path, manifest: Mapping[str, Any]) -> Path:
@@ -195,13 +208,9 @@ def pages_of(manifest: Mapping[str, Any]) -> tuple[Page, ...]:
     return tuple([Page(**page) for page in manifest["pages"]])
 
 
-def _book(storage: Storage, pages: Iterable[Page], size: int, removed: frozenset[int]) -> Book:
+def _table(storage: Storage, pages: Iterable[Page], removed: Integers) -> Table:
     tables = [open_page(storage, page.name) for page in pages]
-
-    def column(name: str) -> Texts:
-        return Texts(lambda: joined(tables, name), size)
-
-    return Book.of(column("id"), column("sql"), removed)
+    return Table.opened(SavedRows(*[joined(tables, name) for name in ("id", "sql", "checksum")]), removed)
 
 
 def _placed(storage: Storage, data: Mapping[str, Any], order: OrderSettings) -> Placed:

@@ -75,7 +75,7 @@ def _rows(texts: dict[str, str], direct: str = "auto") -> tuple[list[dict[str, l
         matches = queries.match(part)
         found.append({id: matches.rows(id).tolist() for id in texts})
         assert queries.count(part) == {id: len(rows) for id, rows in found[-1].items()}
-    executors = queries.segments
+    executors = queries.executors()
     return found, sum(
         len(f.members) for executor in executors for f in executor.unkeyed.sliced._families.families
     )
@@ -107,7 +107,7 @@ def test_questions_about_nulls_stay_by_themselves() -> None:
         "null": "SELECT * FROM quotes WHERE (a * 1.02D > b) IS NULL",
     }
     queries = QuerySet.build(alone | more, streams=[STREAM], settings=IndexSettings(executor="sliced"))
-    sliced = queries.segments[0].unkeyed.sliced
+    sliced = queries.executors()[0].unkeyed.sliced
     assert [len(family.members) for family in sliced._families.families] == [40]
     assert len(sliced.index.shelves[0].subjects) == 2
     found = queries.match(_batch())
@@ -123,7 +123,7 @@ def test_conjunctions_without_formulas_are_still_compared_directly() -> None:
     texts = dict(sorted((mixed | plain).items()))
     settings = IndexSettings(executor="sliced", direct="always")
     queries = QuerySet.build(texts, streams=[STREAM], settings=settings)
-    sliced = queries.segments[0].unkeyed.sliced
+    sliced = queries.executors()[0].unkeyed.sliced
     assert sliced.index.program.direct.sizes.tolist() == [9]
     alone = {
         id: QuerySet.build({id: text}, streams=[STREAM]).match(_batch()).rows(id)

@@ -60,7 +60,7 @@ def _rows(batch: pa.RecordBatch) -> tuple[dict[str, list[int]], int]:
     """The rows of every query, and how many subjects were formulas."""
     queries = QuerySet.build(QUERIES, streams=[STREAM])
     found = queries.match(batch)
-    served = sum(len(executor.unkeyed.sliced._formulas.rows) for executor in queries.segments)
+    served = sum(len(executor.unkeyed.sliced._formulas.rows) for executor in queries.executors())
     return {id: found.rows(id).tolist() for id in QUERIES}, served
 
 
@@ -82,4 +82,4 @@ def test_formulas_give_what_the_evaluator_gives(
 def test_what_can_fail_is_left_to_the_evaluator() -> None:
     texts = ["a / b > 1D", "n * 2 > n + 1", "CAST(a AS INT) > n", "abs(a) > b", "a > b"]
     queries = QuerySet.build({text: f"SELECT * FROM quotes WHERE {text}" for text in texts}, streams=[STREAM])
-    assert not queries.segments[0].unkeyed.sliced._formulas.rows
+    assert not queries.executors()[0].unkeyed.sliced._formulas.rows

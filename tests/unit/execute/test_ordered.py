@@ -81,7 +81,7 @@ def test_cost_returns_after_the_distribution_switches(strategy: str) -> None:
 
 def optimum(selective: str) -> float:
     queries, tuples = built(strategy="fixed"), batch(selective, 99)
-    rowwise = queries.segments[0].unkeyed.rowwise
+    rowwise = queries.executors()[0].unkeyed.rowwise
     monitor = Monitor(rowwise, OrderSettings(sample_rate=1, monitor_share=1))
     monitor.matched(ROWS, 1.0)
     sample = monitor.look(evaluation(tuples), ROWS)
@@ -104,7 +104,7 @@ def test_a_front_that_fails_is_replaced_within_the_batch() -> None:
 
 
 def test_an_attempt_is_given_up_where_no_subject_drops_tuples() -> None:
-    unkeyed = built().segments[0].unkeyed
+    unkeyed = built().executors()[0].unkeyed
     steering = LiveSteering(unkeyed.rowwise, OrderSettings(monitor_share=1))
     selective, broad = evaluation(batch("a", 1)), evaluation(batch("c", 2))
 
@@ -171,7 +171,7 @@ class Ticks:
 @pytest.mark.parametrize("share", [0.03, 0.2])
 def test_the_monitor_keeps_within_its_share(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = OrderSettings(sample_rate=1.0, monitor_share=share, period=200, check_every=2_000, threshold=0)
-    unkeyed, clock, tuples = built().segments[0].unkeyed, Ticks(), evaluation(batch("a", 1))
+    unkeyed, clock, tuples = built().executors()[0].unkeyed, Ticks(), evaluation(batch("a", 1))
     monkeypatch.setattr("eddyline.execute.kinds.unkeyed.perf_counter", clock)
     steering = LiveSteering(unkeyed.rowwise, settings, clock=clock)
     for _ in range(2_000):
@@ -182,7 +182,7 @@ def test_the_monitor_keeps_within_its_share(share: float, monkeypatch: pytest.Mo
 
 
 def rowwise() -> Rowwise:
-    return built().segments[0].unkeyed.rowwise
+    return built().executors()[0].unkeyed.rowwise
 
 
 def test_expressions_are_evaluated_for_the_sample_alone() -> None:
@@ -195,7 +195,7 @@ def test_expressions_are_evaluated_for_the_sample_alone() -> None:
 
 def test_threads_share_an_order() -> None:
     queries, plain = built(strategy="macro", threshold=0), built(strategy="fixed")
-    assert len(queries.segments) == 1  # compiled here, not by several threads
+    assert len(queries.executors()) == 1  # compiled here, not by several threads
     batches = [batch("ab"[seed % 2], seed) for seed in range(24)]
     wanted = [plain.match(each).pairs() for each in batches]
     with ThreadPoolExecutor(4) as pool:
@@ -237,7 +237,7 @@ def test_a_report_has_visits_and_time() -> None:
     assert found.tuples == 5 * ROWS and found.seconds > 0
     assert f"visited {found.visited_each:.2f} ASCs each in {found.nanoseconds_each:.0f} ns each" in str(found)
     assert "order: b -> " in str(found)
-    assert isinstance(queries.segments[0].steering, LiveSteering)
+    assert isinstance(queries.executors()[0].steering, LiveSteering)
 
 
 @pytest.mark.parametrize("settings", [{"strategy": "alphabetical"}, {"period": -1}, {"monitor_share": 0}])
@@ -267,7 +267,7 @@ def test_a_larger_set_takes_the_order_over() -> None:
     doubled = {f"more {i}": f"SELECT * FROM s WHERE {where}" for i, where in enumerate(WHERES * 2)}
     more = queries.add(doubled)
     more.match(batch("b", 1, 100))
-    assert len(more.segments) == 1
+    assert len(more.executors()) == 1
     assert report(more).rearranged == 0 and report(more).order.splitlines()[0] == wanted
 
 

@@ -299,7 +299,7 @@ def test_versions_share_what_has_failed(monkeypatch: pytest.MonkeyPatch) -> None
     """A version that lacks a query finds the mistake; one that has it goes on with all of its queries."""
     monkeypatch.setitem(evaluation_.KERNELS, VICTIM, failing(AssertionError("no upper case today")))
     older = QuerySet.build(texts("sliced"), streams=[STREAM])
-    assert older.segments
+    assert older.executors()
     newer = older.remove(["whole 1", VICTIM])
     monkeypatch.setattr(sliced_.Sliced, "_run", failing(RuntimeError("a mistake")))
     assert not newer.match(batch(40)).failed

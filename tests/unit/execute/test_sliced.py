@@ -53,7 +53,7 @@ def test_conditions_that_few_share_need_no_mask() -> None:
         settings=settings,
     )
     counts = [
-        len(q._compiled()[0].segment.indexes["unkeyed"].sliced.program.direct.rows) for q in (alone, repeated)
+        len(q.placed()[0].segment.indexes["unkeyed"].sliced.program.direct.rows) for q in (alone, repeated)
     ]
     assert counts == [2, 0]
 

@@ -54,7 +54,7 @@ def test_large_batches_go_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
         tuples = batch("ab"[seed % 2], seed, 200 if seed % 3 else 3_000)
         assert queries.match(tuples).pairs() == plain.match(tuples).pairs()
         assert queries.count(tuples) == plain.count(tuples)
-    (choice,) = [executor.steering.choice for executor in queries.segments]
+    (choice,) = [executor.steering.choice for executor in queries.executors()]
     assert choice is not None
     assert all(set(each.nanoseconds) == set(WAYS) for each in choice.chosen())
     assert "rows row by row" in str(report(queries)) or "rows sliced" in str(report(queries))
@@ -64,7 +64,7 @@ def test_threads_share_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     try_at_once(monkeypatch)
     queries = QuerySet.build(TEXTS, streams=[STREAM])
     plain = QuerySet.build(TEXTS, streams=[STREAM], settings=SLICED)
-    assert len(queries.segments) == 1
+    assert len(queries.executors()) == 1
     batches = [batch("ab"[seed // 8 % 2], seed) for seed in range(48)]
     wanted = [plain.match(each).pairs() for each in batches]
     with ThreadPoolExecutor(4) as pool:

@@ -49,7 +49,7 @@ def test_matches_are_those_of_the_reference(constants: int, kind: pa.DataType) -
     queries = ed.QuerySet.build(texts, streams=[stream], settings=SLICED)
     used = sum(
         len(shelf.edges.targets)
-        for e in queries._compiled()
+        for e in queries.placed()
         for shelf in e.segment.indexes["unkeyed"].sliced.shelves
     )
     assert used > 0

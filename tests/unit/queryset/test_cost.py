@@ -54,7 +54,7 @@ def build(conditions: list[str], settings: IndexSettings = IndexSettings()) -> e
 
 
 def bytes_of(queries: ed.QuerySet) -> int:
-    segments = [executor.segment for executor in queries._compiled()]
+    segments = [executor.segment for executor in queries.placed()]
     return sum(index.bytes for segment in segments for index in segment.indexes.values())
 
 

@@ -13,9 +13,9 @@ from eddyline import QuerySet, Stream
 from eddyline.compile import Compiler
 from eddyline.errors import FileError, QueryError
 from eddyline.model.query import NormalQuery, Query
-from eddyline.model.texts import Texts
 from eddyline.queryset import open_set
 from eddyline.standing.files import files_of, sweep
+from eddyline.standing.table import Trunk
 from eddyline.storage.local import LocalStorage
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32(), "s": pa.string(), "x": pa.float64()}))
@@ -111,15 +111,20 @@ def test_versions_share_open_segments_and_leave_texts_alone(
     queries.save_shared(tmp_path, "1")
     queries.add(some(300, 301)).save_shared(tmp_path, "2")
     one, two = of(tmp_path, "1", verify=False), of(tmp_path, "2", verify=False)
-    assert one.segments[0] is two.segments[0] and len(two.segments) == 2
+    assert one.executors()[0] is two.executors()[0] and len(two.executors()) == 2
 
-    def refuse(texts: Texts) -> None:
+    def refuse(*arguments: object) -> None:
         raise AssertionError("nobody asked for texts")
 
-    monkeypatch.setattr(Texts, "column", property(refuse))
-    monkeypatch.setattr(Texts, "__iter__", refuse)
-    row, number = of(tmp_path, "2", verify=False).match(BATCH).pair_arrays()
+    opened = of(tmp_path, "2", verify=False)
+    for name in ("rows", "names"):
+        monkeypatch.setattr(Trunk, name, refuse)
+    row, number = opened.match(BATCH).pair_arrays()
     assert len(row) == len(number) > 0
+    grown = opened.add(some(301, 304)).remove(["q5"])  # ids are found without listing them
+    assert len(grown) == 303 and "q303" in grown and "q7" in grown and "q5" not in grown
+    wanted = queries.add(some(300, 304)).remove(["q5"]).match(BATCH).pair_arrays()
+    assert [a.tolist() for a in grown.match(BATCH).pair_arrays()] == [a.tolist() for a in wanted]
 
 
 def test_damage_is_named(tmp_path: Path) -> None:
@@ -181,6 +186,6 @@ def test_segments_that_no_longer_compile_stay_as_they_are(
 
     monkeypatch.setattr(Compiler, "compile", forgetful)
     grown = again.add(some(1, 5))
-    assert len(grown.segments) == 2
+    assert len(grown.executors()) == 2
     monkeypatch.undo()
     assert grown.count(BATCH) == queries.add(some(1, 5)).count(BATCH)

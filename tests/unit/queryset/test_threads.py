@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -17,9 +18,9 @@ from eddyline import QuerySet, Stream, reference
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
 from eddyline.execute.segment import SegmentExecutor
-from eddyline.model.book import Book
 from eddyline.model.query import Query
-from eddyline.queryset.merging import Merging
+from eddyline.standing.merging import Merging
+from eddyline.standing.table import SavedRows, Table, checksums
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int64(), "s": pa.string()}))
 BATCH = pa.record_batch({"a": list(range(100)), "s": [f"s{i % 7}" for i in range(100)]})
@@ -130,29 +131,32 @@ def test_a_compiler_that_threads_share() -> None:
         assert [normal.predicate for normal in found] == [normal.predicate for normal in alone.values()]
 
 
-def test_a_book_that_threads_add_to() -> None:
+def test_a_table_that_threads_add_to() -> None:
     """Each version sees what it was given, whether it grew in place or had to be copied."""
     for _ in range(20):
-        base, _ = Book.of([f"b{i}" for i in range(50)], ["x"] * 50, frozenset()).add([Query("first", "x")])
+        ids = [f"b{i}" for i in range(50)]
+        columns = [pa.chunked_array([values]) for values in (ids, ["x"] * 50, checksums(ids))]
+        base, _ = Table.opened(SavedRows(*columns), np.empty(0, np.int64)).add([Query("first", "x")])
 
-        def grown(n: int, base: Book = base) -> Book:
+        def grown(n: int, base: Table = base) -> Table:
             return base.add([Query(f"{n} {i}", f"text {n}") for i in range(20)])[0]
 
-        for n, book in enumerate(together([lambda n=n, grown=grown: grown(n) for n in range(THREADS)])):
-            assert book.size == 71 and base.size == 51
-            assert [book.find(f"{n} {i}") for i in range(20)] == list(range(51, 71))
-            assert [book.text(number) for number in range(51, 71)] == [f"text {n}"] * 20
-            assert book.find(f"{(n + 1) % THREADS} 0") is None and base.find(f"{n} 0") is None
+        for n, table in enumerate(together([lambda n=n, grown=grown: grown(n) for n in range(THREADS)])):
+            assert table.size == 71 and base.size == 51
+            assert [table.find(f"{n} {i}") for i in range(20)] == list(range(51, 71))
+            assert [table.query(number).sql for number in range(51, 71)] == [f"text {n}"] * 20
+            assert table.find(f"{(n + 1) % THREADS} 0") is None and base.find(f"{n} 0") is None
+            assert table.find("b7") == 7 and table.by_id(range(71))[f"{n} 3"] == 54
 
 
 def test_executors_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The order and the choice keep what they have learned: two of them would each know half of it."""
     executor = QuerySet.build(
         texts(0, 20), streams=[TICKS], settings=IndexSettings(executor="rowwise")
-    ).segments[0]
+    ).executors()[0]
     keyed = QuerySet.build(
         {"k": "SELECT * FROM ticks WHERE a = 3"}, streams=[TICKS], settings=IndexSettings(executor="keyed")
-    ).segments[0]
+    ).executors()[0]
     unkeyed, by_key = executor.unkeyed, keyed.executors["keyed"]
     for owner, name in ((unkeyed, "sliced"), (unkeyed, "rowwise"), (executor, "steering"), (by_key, "keyed")):
         found = together([lambda owner=owner, name=name: getattr(owner, name)] * THREADS)

@@ -97,7 +97,7 @@ def test_orders_follow_the_data(queries: QuerySet, tmp_path: Path) -> None:
 def test_the_monitor_keeps_to_its_share(queries: QuerySet) -> None:
     """Nothing is told before workers have worked for a while, and no more than the share allows."""
     feedback = SourceFeedback(replace(ADAPTIVE, monitor_share=0.03))
-    (name,) = map(name_of, queries.segments)
+    (name,) = map(name_of, queries.executors())
     orders = feedback.orders(queries, "s")
     assert not feedback.directions(orders).look
     asked = []
@@ -115,7 +115,7 @@ def test_the_monitor_keeps_to_its_share(queries: QuerySet) -> None:
 
 def test_a_start_goes_on_with_the_record(queries: QuerySet) -> None:
     """What is recorded of a segment holds if it can; of another compilation it is passed over."""
-    (name,) = map(name_of, queries.segments)
+    (name,) = map(name_of, queries.executors())
     recorded = SegmentOrder(name, VisitOrder((2, 0, 1)), "filtered", "c -> a -> b")
     assert SourceFeedback(ADAPTIVE, (recorded,)).orders(queries, "s") == (recorded,)
     for wrong in (VisitOrder((0, 1)), VisitOrder((0, 1, 2), (Arrow(0, 99, 1),))):
@@ -132,7 +132,7 @@ def test_carried_over_when_queries_change(tmp_path: Path) -> None:
     settings = replace(SETTINGS, largest_merge=1)
     first = QuerySet.build(texts(0, 5), streams=[STREAM], settings=settings)
     saved(first, tmp_path, "1")
-    (name,) = map(name_of, first.segments)
+    (name,) = map(name_of, first.executors())
     feedback = SourceFeedback(
         ADAPTIVE, (SegmentOrder(name, VisitOrder((2, 0, 1)), "row by row", "c -> a -> b"),)
     )
@@ -200,7 +200,7 @@ def test_tallies_of_tasks_are_bounded(tmp_path: Path) -> None:
 
 def test_ways_are_compared(queries: QuerySet) -> None:
     """The quickest way by a clear margin is taken; comparisons become rare, and are made again when times change."""
-    (name,) = map(name_of, queries.segments)
+    (name,) = map(name_of, queries.executors())
     orders = (SegmentOrder(name, VisitOrder((0, 1, 2))),)
     tallies, _ = told(queries, Directions(orders, compare=frozenset([name])), 0, "a")
     assert set(tallies[name].ways) == {"sliced", "filtered", "row by row"} and tallies[name].compared

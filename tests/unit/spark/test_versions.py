@@ -119,7 +119,7 @@ def test_not_even_a_bug_of_ours_stops_the_others(
         assert not any(query.id == "cursed" for query in queries), "never seen such a query"
         return plain(stream, queries, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("eddyline.queryset.merging.build_segment", build)
+    monkeypatch.setattr("eddyline.standing.merging.build_segment", build)
     edits = [Put(name, text(3)) for name in ("a", "b", "cursed", "c")]
     registry.change(edits, author="ann")
     assert versions.current() == 3 and set(versions.problems) == {"cursed"}
@@ -335,7 +335,7 @@ def test_many_segments_are_compiled_again(
         version = registry.change([Put(f"n{i}", text(i))], author="ann").version
         versions.current()
         versions.wait()
-        most = max(most, len(versions.queries(version).segments))
+        most = max(most, len(versions.queries(version).executors()))
     assert most <= 5
     check(versions, registry, version)
 

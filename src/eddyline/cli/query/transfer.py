@@ -29,12 +29,12 @@ from eddyline.cli.output.changes import tell
 from eddyline.cli.output.progress import Terminal
 from eddyline.cli.output.terminal import Output, print_json, shown
 from eddyline.errors import UsageError
-from eddyline.queryset.garbage import uncollected
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.service.changes import Declaration, Signature, enter
 from eddyline.service.edits import read_edits
 from eddyline.service.files.writing import FORMATS, query_texts, write_queries
 from eddyline.service.registries import DEFAULT, open_registry
+from eddyline.standing.gc_pause import uncollected
 
 
 def import_queries(

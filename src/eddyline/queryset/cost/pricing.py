@@ -16,12 +16,12 @@ from eddyline.execute.reading.batch import Columns
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.protocol import Steering
 from eddyline.functions.evaluate import Evaluation
-from eddyline.model.book import Book
 from eddyline.model.predicate import NEVER, Predicate
 from eddyline.model.query import NormalQuery, Query
 from eddyline.queryset.cost.cost import Cost, Costs, cost_of_items
 from eddyline.queryset.cost.set_costs import SetCosts, price_set
-from eddyline.queryset.garbage import uncollected
+from eddyline.standing.gc_pause import uncollected
+from eddyline.standing.table import Table
 
 Measured = dict[tuple[int, str], float]
 REPEATS: Final = 3
@@ -47,12 +47,12 @@ class Pricing:
     """
 
     def __init__(
-        self, segments: Sequence[Placed], book: Book, compiler: Compiler, direct: str = "auto"
+        self, segments: Sequence[Placed], table: Table, compiler: Compiler, direct: str = "auto"
     ) -> None:
-        names = {number: book.id(number) for number in range(book.size) if number not in book.removed}
+        names = {number: query.id for number, query in table.queries()}
 
         def compiled(number: int) -> NormalQuery:
-            return compiler.compile(Query(book.id(number), book.text(number)))
+            return compiler.compile(table.query(number))
 
         with uncollected():
             self._costs = price_set(segments, names, lambda number: compiled(number).predicate, direct)

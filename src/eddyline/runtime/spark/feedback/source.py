@@ -132,6 +132,6 @@ class SourceFeedback:
 
 def executors_of(queries: QuerySet, stream: str) -> Iterable[SegmentExecutor]:
     """The segments of a stream that have an order."""
-    for executor in queries.segments:
+    for executor in queries.executors():
         if executor.segment.stream == stream and executor.ascs is not None:
             yield executor

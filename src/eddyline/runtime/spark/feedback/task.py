@@ -65,7 +65,7 @@ class TaskFeedback:
         seed = batch_id << 20 | partition
         self._compare = set(directions.compare) if partition < COMPARING_TASKS else set()
         known = {order.segment: order for order in directions.orders}
-        executors = list(queries.segments)
+        executors = list(queries.executors())
         self._watched: dict[str, _Watched] = {}
         told = sum([name_of(e) in known for e in executors])
         for place, base in enumerate(executors):

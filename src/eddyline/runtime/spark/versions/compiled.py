@@ -15,10 +15,10 @@ from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery
 from eddyline.model.verdict import State
 from eddyline.queryset import QuerySet
-from eddyline.queryset.garbage import uncollected
 from eddyline.registry import Diff, Entry
 from eddyline.runtime.spark.versions.table import Table
 from eddyline.sql.resolver import Resolver
+from eddyline.standing.gc_pause import uncollected
 
 # Compiling so many queries again takes some 30 ms, the most that a change may have to wait for. The order of subjects
 # comes with each batch: workers that found one of their own would not find it again in a replay.
@@ -41,7 +41,7 @@ class Compiled:
     def is_worn(self) -> bool:
         """Whether so many changes have piled up that compiling everything again pays."""
         removed = self.queries.size - len(self.queries)
-        return len(self.queries.segments) > MOST_SEGMENTS or removed > max(FEW, len(self.queries))
+        return len(self.queries.executors()) > MOST_SEGMENTS or removed > max(FEW, len(self.queries))
 
     def entries(self) -> Iterable[Entry]:
         """The queries that are evaluated, as far as they matter here."""
@@ -148,7 +148,7 @@ def _added_together(base: _Growing, entries: Sequence[Entry]) -> _Growing:
     refused = [entry.id for entry in entries if entry.id not in queries]
     assert len(accepted) == len(normal), "a query is compiled or refused"
     refusals = len(queries.problems)
-    assert queries.segments is not None, "compiled now, where a failure can still be blamed on somebody"
+    assert queries.executors() is not None, "compiled now, where a failure can still be blamed on somebody"
     assert len(queries.problems) == refusals, str(queries.problems[-1])
     why = dict(zip(refused, [error.message for error in queries.problems], strict=True))
     return _Growing(queries, base.table.added(accepted, normal), {**base.problems, **why})

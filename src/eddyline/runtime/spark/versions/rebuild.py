@@ -39,7 +39,7 @@ class Rebuild:
     @property
     def segments(self) -> Sequence[SegmentExecutor]:
         """The segments of the result."""
-        return self.result.queries.segments if self.result is not None else ()
+        return self.result.queries.executors() if self.result is not None else ()
 
     def wait(self) -> None:
         """Until it is done."""

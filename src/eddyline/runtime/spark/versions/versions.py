@@ -123,7 +123,7 @@ class Versions:
             if self._rebuild is not None and not self._rebuild.is_done:
                 return []  # its segments are in no version yet
             newest = () if self._newest is None else (self._newest.version,)
-            used = list(self._newest.queries.segments) if self._newest is not None else []
+            used = list(self._newest.queries.executors()) if self._newest is not None else []
             used += self._rebuild.segments if self._rebuild is not None else ()
             gone = self._saved.forget(before, {*keep, *newest}, used)
             for version in gone:

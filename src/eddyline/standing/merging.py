@@ -12,10 +12,10 @@ from eddyline.errors import QueryError
 from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.segment import Segment, build_segment
-from eddyline.model.book import Book
 from eddyline.model.numbering import Numbering
-from eddyline.model.query import NormalQuery, Query
-from eddyline.queryset.garbage import uncollected
+from eddyline.model.query import NormalQuery
+from eddyline.standing.gc_pause import uncollected
+from eddyline.standing.table import Table
 
 MERGE: Final = 2  # a new segment takes in those of up to so many times its size
 Members = list[tuple[int, NormalQuery]]  # queries with their numbers
@@ -26,7 +26,7 @@ class Merging:
     """What is needed to compile queries into segments."""
 
     compiler: Compiler
-    book: Book
+    table: Table
     settings: IndexSettings
 
     def merged(
@@ -63,7 +63,7 @@ class Merging:
         return [*left, *passed, *self._built(stream, members, before)]
 
     def _built(self, stream: str, members: Members, before: list[Placed]) -> list[Placed]:
-        live = [(number, query) for number, query in members if number not in self.book.removed]
+        live = [(number, query) for number, query in members if not self.table.is_gone(number)]
         live.sort(key=lambda member: member[0])
         step = self.settings.segment_size or max(1, len(live))
         replaced = [placed.executor for placed in before]
@@ -83,6 +83,6 @@ class Merging:
 
     def _alive(self, placed: Placed) -> Members:
         """The queries of a segment that are not removed, compiled again."""
-        book = self.book
-        numbers = [n for n in placed.numbering.all().tolist() if n not in book.removed]
-        return [(n, self.compiler.compile(Query(book.id(n), book.text(n)))) for n in numbers]
+        table = self.table
+        numbers = [n for n in placed.numbering.all().tolist() if not table.is_gone(n)]
+        return [(n, self.compiler.compile(table.query(n))) for n in numbers]

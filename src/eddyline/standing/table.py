@@ -1,0 +1,253 @@
+"""The queries of a set by number: ids and texts, shared by all versions that grew out of one another.
+
+    number   0      1      2      3            version 1 sees 0 1      gone: none
+    id       cheap  big    cheap  odd          version 3 sees 0 .. 3   gone: 0
+
+Numbers are given once and never again. Rows are only ever added, and a version knows how far it may look and which
+queries are gone for it, so adding to the newest version costs the queries that are added and not the set; adding to an
+older one copies what was added since the set was opened. Removing copies one byte for each query: at a million queries
+that takes less than compiling one.
+
+What was saved stays on disk: ids are found by a checksum that is saved with them, and nothing is listed when queries are
+added to an opened set.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain, compress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from eddyline.model.names import unknown_query
+from eddyline.model.query import Query
+from eddyline.model.query_ids import Flags
+
+Integers = npt.NDArray[np.signedinteger[Any]]
+
+
+def checksum(id: str) -> int:
+    """A number by which an id is found: the same in every process, and rarely the same for two of them."""
+    return zlib.crc32(id.encode("utf-8", "surrogatepass"))
+
+
+def checksums(ids: Iterable[str]) -> npt.NDArray[np.uint32]:
+    """Those of many ids."""
+    return np.array([checksum(id) for id in ids], np.uint32)
+
+
+class SavedRows:
+    """The first rows of a table as they lie on disk, mapped: columns `id`, `sql` and `checksum`."""
+
+    def __init__(self, ids: pa.ChunkedArray, texts: pa.ChunkedArray, checksums: pa.ChunkedArray) -> None:
+        self.ids, self.texts = ids, texts
+        self._checksums = checksums
+        self.size = len(ids)
+
+    def find(self, id: str) -> Iterator[int]:
+        """The numbers that an id has here."""
+        ascending, order = self._by_checksum
+        wanted = checksum(id)
+        first = int(np.searchsorted(ascending, wanted))
+        while first < len(ascending) and ascending[first] == wanted:
+            number = int(order[first])
+            if self.ids[number].as_py() == id:
+                yield number
+            first += 1
+
+    @cached_property
+    def _by_checksum(self) -> tuple[npt.NDArray[np.uint32], Integers]:
+        values = np.concatenate([np.empty(0, np.uint32), *map(np.asarray, self._checksums.chunks)])
+        order = np.argsort(values, kind="stable").astype(np.int32)
+        return values[order], order
+
+
+_NOTHING = SavedRows(*[pa.chunked_array([], kind) for kind in (pa.string(), pa.string(), pa.uint32())])
+
+
+class Trunk:
+    """What versions share: saved rows, then lists that grow; the last number of each id in them, and the one before.
+
+    Threads may share it: one of them at a time adds, and who reads sees only what was added for its own version.
+    """
+
+    def __init__(
+        self, saved: SavedRows = _NOTHING, ids: Sequence[str] = (), texts: Sequence[str] = ()
+    ) -> None:
+        self.saved = saved
+        self.ids: list[str] = []
+        self.texts: list[str] = []
+        self._latest: dict[str, int] = {}
+        self._earlier: dict[int, int] = {}
+        self._growing = threading.Lock()
+        self._named: pa.Array | None = None
+        self._append(ids, texts)
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, those of all versions."""
+        return self.saved.size + len(self.ids)
+
+    def grown(self, size: int, queries: Sequence[Query]) -> Trunk:
+        """With more queries behind the first `size`: this one, if nobody else has added to it, or else a copy."""
+        ids, texts = [query.id for query in queries], [query.sql for query in queries]
+        with self._growing:
+            if size == self.size:
+                self._append(ids, texts)
+                return self
+            own = size - self.saved.size
+            return Trunk(self.saved, [*self.ids[:own], *ids], [*self.texts[:own], *texts])
+
+    def _append(self, ids: Sequence[str], texts: Sequence[str]) -> None:
+        for number, id in enumerate(ids, self.size):
+            before = self._latest.get(id)
+            if before is not None:
+                self._earlier[number] = before
+            self._latest[id] = number  # last: whoever finds it can go on to the one before
+        self.texts += texts
+        self.ids += ids
+
+    def find(self, id: str) -> Iterator[int]:
+        """The numbers of an id, those of later versions included, the latest first."""
+        number = self._latest.get(id)
+        while number is not None:
+            yield number
+            number = self._earlier.get(number)
+        if self.saved.size:
+            yield from self.saved.find(id)
+
+    def row(self, number: int) -> tuple[str, str]:
+        """Id and text of a number."""
+        own = number - self.saved.size
+        if own >= 0:
+            return self.ids[own], self.texts[own]
+        return self.saved.ids[number].as_py(), self.saved.texts[number].as_py()
+
+    def rows(self, first: int, end: int) -> Iterator[tuple[str, str]]:
+        """Ids and texts of consecutive numbers."""
+        saved = self.saved
+        stop, own = min(end, saved.size), slice(max(0, first - saved.size), max(0, end - saved.size))
+        start = min(first, saved.size)
+        pieces = [
+            column.slice(start, max(0, stop - start)).to_pylist() for column in (saved.ids, saved.texts)
+        ]
+        return chain(zip(*pieces, strict=True), zip(self.ids[own], self.texts[own], strict=True))
+
+    def names(self, size: int) -> pa.Array:
+        """The ids of the first numbers, as Arrow has them; what was worked out for one version serves the others."""
+        named = self._named
+        known = 0 if named is None else len(named)
+        if named is None or known < size:
+            saved = self.saved
+            own = pa.array(self.ids[max(0, known - saved.size) : size - saved.size], pa.string())
+            self._named = named = pa.concat_arrays([*(saved.ids.chunks if named is None else [named]), own])
+        return named.slice(0, size)
+
+
+class Table:
+    """One version's view of the queries.
+
+    >>> one, numbers = Table().add([Query("a", "1"), Query("b", "2")])
+    >>> two, _ = one.remove([0]).add([Query("a", "3")])
+    >>> list(numbers), one.number("a"), two.number("a"), two.by_id([5, 6, 7]), len(two)
+    ([0, 1], 0, 2, {'b': 6, 'a': 7}, 2)
+    """
+
+    def __init__(
+        self, trunk: Trunk | None = None, size: int = 0, gone: Flags | None = None, dead: int = 0
+    ) -> None:
+        self.trunk = Trunk() if trunk is None else trunk
+        self.size = size
+        self.dead = dead  # how many queries are gone
+        self._gone = gone  # perhaps shorter than `size`: what was added later is there
+
+    @staticmethod
+    def opened(saved: SavedRows, removed: Integers) -> Table:
+        """The table of queries that were saved, some of them removed."""
+        gone = None
+        if len(removed):
+            gone = np.zeros(saved.size, np.bool_)
+            gone[removed] = True
+        return Table(Trunk(saved), saved.size, gone, len(removed))
+
+    def __len__(self) -> int:
+        return self.size - self.dead
+
+    @cached_property
+    def gone(self) -> Flags | None:
+        """For every number whether its query is removed; None if none is."""
+        if self._gone is None or len(self._gone) == self.size:
+            return self._gone
+        return np.pad(self._gone, (0, self.size - len(self._gone)))
+
+    @property
+    def removed(self) -> Integers:
+        """The numbers of removed queries, ascending."""
+        return np.flatnonzero(self._gone) if self._gone is not None else np.empty(0, np.int64)
+
+    @property
+    def alive(self) -> Integers:
+        """The numbers of all others, ascending."""
+        return np.arange(self.size) if self.gone is None else np.flatnonzero(~self.gone)
+
+    def is_gone(self, number: int) -> bool:
+        """Whether the query of a number is removed."""
+        gone = self._gone
+        return gone is not None and number < len(gone) and bool(gone[number])
+
+    def find(self, id: str) -> int | None:
+        """The number of the query that has an id in this version."""
+        for number in self.trunk.find(id):
+            if number < self.size and not self.is_gone(number):
+                return number
+        return None
+
+    def number(self, id: str) -> int:
+        """The same; an `UnknownQueryError`, which is a `KeyError`, if no query has it."""
+        number = self.find(id)
+        if number is None:
+            raise unknown_query(id, (query.id for _, query in self.queries()))
+        return number
+
+    def query(self, number: int) -> Query:
+        """The query of a number, also of a removed one: versions that still have it share what is compiled of it."""
+        return Query(*self.trunk.row(number))
+
+    def queries(self) -> Iterator[tuple[int, Query]]:
+        """The queries with their numbers, in the order in which they were added."""
+        for number, (id, text) in enumerate(self.trunk.rows(0, self.size)):
+            if not self.is_gone(number):
+                yield number, Query(id, text)
+
+    def by_id(self, values: Iterable[int]) -> dict[str, int]:
+        """Values of all numbers by id, those of removed queries left out."""
+        ids = chain(self.trunk.saved.ids.to_pylist(), self.trunk.ids[: self.size - self.trunk.saved.size])
+        pairs = zip(ids, values, strict=True)
+        return dict(pairs if self.gone is None else compress(pairs, (~self.gone).tolist()))
+
+    def named(self, numbers: Integers) -> pa.Array:
+        """The ids of numbers."""
+        return self.trunk.names(self.size).take(pa.array(numbers))
+
+    def add(self, queries: Sequence[Query]) -> tuple[Table, range]:
+        """A version with more queries, and their numbers; the ids must be free."""
+        end = self.size + len(queries)
+        trunk = self.trunk.grown(self.size, queries)
+        return Table(trunk, end, self._gone, self.dead), range(self.size, end)
+
+    def remove(self, numbers: Iterable[int]) -> Table:
+        """A version without some queries."""
+        going = list(numbers)
+        if not going:
+            return self
+        known = self._gone if self._gone is not None else np.zeros(0, np.bool_)
+        gone = np.zeros(max(len(known), max(going) + 1), np.bool_)
+        gone[: len(known)] = known
+        gone[going] = True
+        return Table(self.trunk, self.size, gone, int(np.count_nonzero(gone)))
