@@ -12,7 +12,7 @@ from bench.workloads.predicates import All, sql
 from eddyline import Compiler, Query, Stream
 from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.asc import AscIndex, build_ascs
+from eddyline.index.rowwise.asc import AscIndex, build_ascs
 from eddyline.model.predicate import NEVER, Predicate
 
 

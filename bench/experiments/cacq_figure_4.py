@@ -27,7 +27,7 @@ from bench.experiments.scale import Scale
 from eddyline.execute.eddy import Eddy, TicketRouting
 from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.asc import AscIndex, assemble, build_ascs
+from eddyline.index.rowwise.asc import AscIndex, assemble, build_ascs
 from eddyline.model.asc import BLOCK_WORDS
 
 if TYPE_CHECKING:

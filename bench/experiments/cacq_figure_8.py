@@ -27,7 +27,7 @@ from bench.experiments.samples import regions_of
 from bench.experiments.scale import Scale
 from eddyline.config import OrderSettings
 from eddyline.execute.eddy import Eddy, FixedRouting, Policy, RandomRouting, TicketRouting
-from eddyline.index.asc import AscIndex, build_ascs
+from eddyline.index.rowwise.asc import AscIndex, build_ascs
 from eddyline.model.asc import ASC
 from eddyline.model.expression import Column, Expression
 from eddyline.model.sample import Sample

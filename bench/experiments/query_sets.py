@@ -25,7 +25,7 @@ from bench.baselines.asc import ascs_of
 from bench.baselines.conjunctions import Conjunction
 from bench.experiments.data import VALUES
 from bench.workloads.predicates import Compare
-from eddyline.index.asc import AscIndex
+from eddyline.index.rowwise.asc import AscIndex
 from eddyline.model.asc import subject_text
 
 STRETCH: Final = 0.4  # part of an attribute's domain in which its constants lie

@@ -24,7 +24,7 @@ from eddyline import Stream
 from eddyline.config import FIXED_ORDER, IndexSettings, OrderSettings, StrategyName
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.keyed import KeyedIndex
+from eddyline.index.keyed.keyed import KeyedIndex
 from eddyline.model.sample import Sample
 from eddyline.queryset import QuerySet
 

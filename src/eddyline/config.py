@@ -92,11 +92,11 @@ class IndexSettings:
 
     min_keys: int = 360
     """With `auto`: how many distinct constants a key needs, and how many queries a table, beside queries that are sliced;
-    fewer are enough where all queries are found by key (see `index/choose.py`)."""
+    fewer are enough where all queries are found by key (see `index/keyed/choose.py`)."""
 
     rowwise_bytes: int = 32 << 20
     """With `auto`: how many bytes a segment may take to hold its plain conjunctions once more for batches of a few rows,
-    row by row (see `index/rowwise.py`); 0 leaves these to the executor of large ones."""
+    row by row (see `index/rowwise/rowwise.py`); 0 leaves these to the executor of large ones."""
 
     prefilter: Literal["auto", "off"] = "auto"
     """Whether rows outside of what every query of a segment asks for are left out first: `auto` where a few rows of the
@@ -104,7 +104,7 @@ class IndexSettings:
 
     direct: Direct = "auto"
     """Which sliced conjunctions are compared without masks in between: `auto` those whose conditions few queries share
-    (see `index/direct.py`); `always` all that can be."""
+    (see `index/sliced/direct.py`); `always` all that can be."""
 
     segment_size: int | None = None
     """At most so many queries go into one segment; None leaves it to the merging of segments."""

@@ -14,8 +14,8 @@ import pytest
 from eddyline import Compiler, reference
 from eddyline.config import Executor, IndexSettings, OrderSettings
 from eddyline.errors import QueryError
-from eddyline.index.asc import is_conjunction
-from eddyline.index.sliced import build_sliced
+from eddyline.index.rowwise.asc import is_conjunction
+from eddyline.index.sliced.sliced import build_sliced
 from eddyline.model.matches import Matches
 from eddyline.model.query import NormalQuery, Query
 from eddyline.order.strategies.factory import STRATEGIES

@@ -18,7 +18,7 @@ from eddyline.execute.locating.ordinals import ordinals
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import arrow_type
 from eddyline.index.cutting import Cutting, Offsets, cut, narrowest
-from eddyline.index.ordinals import bounds, has_ordinals
+from eddyline.index.keyed.ordinals import bounds, has_ordinals
 from eddyline.model import types as t
 from eddyline.model.expression import Column
 from eddyline.model.regions import Regions

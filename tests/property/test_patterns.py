@@ -14,7 +14,7 @@ from eddyline import reference
 from eddyline.execute.sliced.patterns import Patterns
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.java_regex import check, needs_backtracking
-from eddyline.index.patterns import build_patterns, eligible
+from eddyline.index.sliced.patterns import build_patterns, eligible
 from eddyline.model.expression import Call, Column, Expression, Literal
 from eddyline.model.types import BOOLEAN, STRING
 

@@ -15,8 +15,8 @@ from eddyline.execute.parts import MaskPart
 from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.execute.sliced.sliced import Sliced
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.asc import build_ascs, is_conjunction
-from eddyline.index.sliced import build_sliced
+from eddyline.index.rowwise.asc import build_ascs, is_conjunction
+from eddyline.index.sliced.sliced import build_sliced
 from eddyline.model.matches import Part
 from eddyline.model.query import NormalQuery
 from eddyline.model.visit_order import VisitOrder

@@ -16,7 +16,7 @@ from eddyline.execute.steering.live import LiveSteering, OrderReport
 from eddyline.execute.steering.protocol import Steering, Way
 from eddyline.execute.steering.recorded import Passed, RecordedSteering
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.asc import AscIndex
+from eddyline.index.rowwise.asc import AscIndex
 from eddyline.index.segment import Segment
 from eddyline.kernels.sorting import add_numbers
 from eddyline.model.matches import SegmentPart

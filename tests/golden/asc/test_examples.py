@@ -17,7 +17,7 @@ import pytest
 from eddyline import Compiler, Query, Stream
 from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.asc import AscIndex, build_ascs
+from eddyline.index.rowwise.asc import AscIndex, build_ascs
 from eddyline.model.asc import bits, covered
 from eddyline.model.expression import Column
 from eddyline.model.visit_order import VisitOrder

@@ -11,9 +11,9 @@ from eddyline.execute.keyed.combinations import combine
 from eddyline.execute.keyed.keyed import Keyed
 from eddyline.execute.why import decide
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.choose import choose
-from eddyline.index.keyed import build_keyed, build_table
-from eddyline.index.ordinals import GREATEST, LEAST
+from eddyline.index.keyed.choose import choose
+from eddyline.index.keyed.keyed import build_keyed, build_table
+from eddyline.index.keyed.ordinals import GREATEST, LEAST
 from eddyline.kernels import keyed as kernels
 from eddyline.model.expression import Column
 from eddyline.model.predicate import And, Condition, Or, Predicate, conditions_of

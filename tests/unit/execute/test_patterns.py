@@ -8,8 +8,8 @@ import pytest
 
 from eddyline.execute.sliced import patterns as execute
 from eddyline.execute.sliced.patterns import Patterns
-from eddyline.index.patterns import build_patterns, eligible
-from eddyline.index.regex_literals import required_literals
+from eddyline.index.sliced.patterns import build_patterns, eligible
+from eddyline.index.sliced.regex_literals import required_literals
 from eddyline.model.expression import Call, Column, Expression, Literal
 from eddyline.model.types import BINARY, BOOLEAN, STRING
 

@@ -11,7 +11,7 @@ import pytest
 from eddyline import Compiler, Query, Stream
 from eddyline.execute.rowwise.rowwise import Rowwise
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.asc import build_ascs
+from eddyline.index.rowwise.asc import build_ascs
 from eddyline.model.sample import Sample
 from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.order.statistics import count_visits

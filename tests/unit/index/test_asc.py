@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from eddyline.index.asc import AscIndex, build_ascs, is_conjunction
+from eddyline.index.rowwise.asc import AscIndex, build_ascs, is_conjunction
 from eddyline.model import types as t
 from eddyline.model.asc import bits, covered, one_is_spare
 from eddyline.model.expression import Column

@@ -1,7 +1,7 @@
 """Which queries are found by key, and by which."""
 
 from eddyline.config import IndexSettings
-from eddyline.index.choose import Access, choose, is_range
+from eddyline.index.keyed.choose import Access, choose, is_range
 from eddyline.model.expression import Column
 from eddyline.model.predicate import NEVER, And, Condition, Or, Predicate
 from eddyline.model.regions import NOTHING, Regions

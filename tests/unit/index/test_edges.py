@@ -10,7 +10,7 @@ import pytest
 
 import eddyline as ed
 from eddyline.config import IndexSettings
-from eddyline.index.edges import split_edges
+from eddyline.index.sliced.edges import split_edges
 
 SLICED = IndexSettings(executor="sliced", direct="never", rowwise_bytes=0)
 

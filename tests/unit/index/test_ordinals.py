@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eddyline.index.cutting import cut
-from eddyline.index.ordinals import GREATEST, LEAST, bounds, constant_ordinals, has_ordinals
+from eddyline.index.keyed.ordinals import GREATEST, LEAST, bounds, constant_ordinals, has_ordinals
 from eddyline.model import types as t
 from eddyline.model.expression import Column
 from eddyline.model.regions import Regions

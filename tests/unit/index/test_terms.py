@@ -1,6 +1,6 @@
 """Alternatives of predicates."""
 
-from eddyline.index.terms import MAX_TERMS, is_apart, pieces, terms_of
+from eddyline.index.keyed.terms import MAX_TERMS, is_apart, pieces, terms_of
 from eddyline.model.expression import Column
 from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Or
 from eddyline.model.regions import Regions

@@ -11,7 +11,7 @@ import pyarrow as pa
 from eddyline import Compiler, Query, Stream
 from eddyline.execute.locating.locate import locator
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.asc import AscIndex, build_ascs
+from eddyline.index.rowwise.asc import AscIndex, build_ascs
 from eddyline.model.expression import Column
 from eddyline.model.sample import Sample
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from eddyline import Compiler, Query, Stream
-from eddyline.index.asc import AscIndex, build_ascs
+from eddyline.index.rowwise.asc import AscIndex, build_ascs
 from eddyline.model.asc import subject_text
 from eddyline.model.visit_order import Arrow, VisitOrder
 from eddyline.order.carry_over import carry_over

@@ -10,7 +10,7 @@ import pytest
 from eddyline import QuerySet, Stream
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.errors import FileError
-from eddyline.index.rowwise import SMALL_BATCH, TINY_BATCH
+from eddyline.index.rowwise.rowwise import SMALL_BATCH, TINY_BATCH
 
 QUOTES = Stream("quotes", pa.schema({"name": pa.string(), "price": pa.float64(), "volume": pa.int64()}))
 PLAIN = {f"q{i}": f"SELECT * FROM quotes WHERE price > {i} AND volume < {i * 7 % 40}" for i in range(30)}
@@ -54,7 +54,7 @@ def test_not_row_by_row(queries: dict[str, str], settings: dict[str, object]) ->
 
 
 def test_a_large_table_serves_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eddyline.index.rowwise.CACHED", 1000)
+    monkeypatch.setattr("eddyline.index.rowwise.rowwise.CACHED", 1000)
     assert f"in batches of up to {TINY_BATCH} rows" in built(PLAIN).explain()
 
 

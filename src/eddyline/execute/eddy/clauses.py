@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Final
 
 from eddyline.errors import EddylineError
-from eddyline.index.terms import pieces
+from eddyline.index.keyed.terms import pieces
 from eddyline.model import types as t
 from eddyline.model.predicate import And, Condition, Predicate
 from eddyline.model.regions import Regions

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.execute.keyed.key_lookup import Map, Ranks
-from eddyline.index.keyed import KeyedTable, strides
+from eddyline.index.keyed.keyed import KeyedTable, strides
 from eddyline.kernels import combinations as kernels
 
 Integers = npt.NDArray[np.signedinteger[Any]]

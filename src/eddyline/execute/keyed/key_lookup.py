@@ -14,7 +14,7 @@ from eddyline.execute.locating.ordinals import ordinals
 from eddyline.execute.locating.strings import StringTable
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.cutting import Cutting
-from eddyline.index.ordinals import float_ordinals, has_ordinals
+from eddyline.index.keyed.ordinals import float_ordinals, has_ordinals
 from eddyline.kernels import keyed as kernels
 from eddyline.model import types as t
 

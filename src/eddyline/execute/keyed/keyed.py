@@ -13,8 +13,8 @@ from eddyline.execute.locating.ordinals import Checked
 from eddyline.execute.pool import POOL
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import Mask
-from eddyline.index.keyed import KeyedIndex, KeyedTable
-from eddyline.index.ordinals import Ordinals
+from eddyline.index.keyed.keyed import KeyedIndex, KeyedTable
+from eddyline.index.keyed.ordinals import Ordinals
 from eddyline.kernels import keyed as kernels
 
 Pairs = tuple[Integers, Integers]

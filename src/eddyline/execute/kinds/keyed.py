@@ -18,9 +18,9 @@ from eddyline.execute.pricing.cost_items import Bill, Label, Priced
 from eddyline.execute.pricing.keyed_items import KeyedItems, keyed_text
 from eddyline.execute.steering.protocol import Steering
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.choose import MAX_POINTS
 from eddyline.index.cutting import Cutting
-from eddyline.index.keyed import KeyedIndex, KeyedTable
+from eddyline.index.keyed.choose import MAX_POINTS
+from eddyline.index.keyed.keyed import KeyedIndex, KeyedTable
 from eddyline.model.matches import SegmentPart
 from eddyline.sql.render import render
 

@@ -23,13 +23,13 @@ from eddyline.execute.sliced.patterns import Patterns
 from eddyline.execute.sliced.sliced import Sliced
 from eddyline.execute.steering.protocol import Job, Steering, Way
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.asc import with_candidates
 from eddyline.index.cutting import Cutting
 from eddyline.index.kinds.unkeyed import UnkeyedIndex
-from eddyline.index.pattern_groups import PatternGroup
-from eddyline.index.patterns import build_patterns
-from eddyline.index.rowwise import RowwiseIndex
-from eddyline.index.sliced import SlicedIndex
+from eddyline.index.rowwise.asc import with_candidates
+from eddyline.index.rowwise.rowwise import RowwiseIndex
+from eddyline.index.sliced.pattern_groups import PatternGroup
+from eddyline.index.sliced.patterns import build_patterns
+from eddyline.index.sliced.sliced import SlicedIndex
 from eddyline.model.asc import one_is_spare
 from eddyline.model.matches import SegmentPart
 from eddyline.sql.render import render

@@ -1,4 +1,4 @@
-"""Values of a batch as ordinals: 64-bit integers that order as the values do (`index/ordinals.py`)."""
+"""Values of a batch as ordinals: 64-bit integers that order as the values do (`index/keyed/ordinals.py`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eddyline.execute.locating.locate import Locator, locator, plain_values
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import Mask, validity
 from eddyline.index.cutting import Cutting
-from eddyline.index.ordinals import Ordinals, float_ordinals, has_ordinals
+from eddyline.index.keyed.ordinals import Ordinals, float_ordinals, has_ordinals
 from eddyline.model import types as t
 
 

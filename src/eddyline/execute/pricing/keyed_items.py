@@ -10,11 +10,11 @@ import numpy as np
 from eddyline.execute.pricing import unit_costs as unit
 from eddyline.execute.pricing.cost_items import Bill, Label, Sheet
 from eddyline.execute.pricing.cost_text import constant_text
-from eddyline.index.choose import is_key
 from eddyline.index.cutting import Cutting, codes
-from eddyline.index.keyed import KeyedIndex, KeyedTable, strides
-from eddyline.index.ordinals import has_ordinals
-from eddyline.index.terms import Term, pieces, terms_of
+from eddyline.index.keyed.choose import is_key
+from eddyline.index.keyed.keyed import KeyedIndex, KeyedTable, strides
+from eddyline.index.keyed.ordinals import has_ordinals
+from eddyline.index.keyed.terms import Term, pieces, terms_of
 from eddyline.model import types as t
 from eddyline.model.expression import Expression
 from eddyline.model.predicate import Predicate

@@ -11,11 +11,11 @@ import numpy as np
 from eddyline.execute.pricing import unit_costs as unit
 from eddyline.execute.pricing.cost_items import Label, Sheet
 from eddyline.index.cutting import Cutting, cut, narrowest
-from eddyline.index.direct import FEW_USES, MOST_CONDITIONS
-from eddyline.index.edges import EDGE
-from eddyline.index.pattern_groups import PatternGroup
-from eddyline.index.patterns import build_patterns, eligible
-from eddyline.index.sliced import FEW_RANGES, SlicedIndex
+from eddyline.index.sliced.direct import FEW_USES, MOST_CONDITIONS
+from eddyline.index.sliced.edges import EDGE
+from eddyline.index.sliced.pattern_groups import PatternGroup
+from eddyline.index.sliced.patterns import build_patterns, eligible
+from eddyline.index.sliced.sliced import FEW_RANGES, SlicedIndex
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression
 from eddyline.model.predicate import NEVER, Condition, Predicate, conjunction
@@ -188,7 +188,7 @@ class SlicedItems:
         return tuple(items)
 
     def goes_direct(self, predicate: Predicate, uses: Mapping[Condition, int], wanted: str) -> bool:
-        """Whether a query would be compared without masks, were it added (see `index/direct.py`)."""
+        """Whether a query would be compared without masks, were it added (see `index/sliced/direct.py`)."""
         conditions = conjunction(predicate)
         if not conditions or len(conditions) > MOST_CONDITIONS:
             return False

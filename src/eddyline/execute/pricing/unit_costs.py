@@ -10,12 +10,12 @@ from typing import Final
 
 from eddyline.execute.locating.locate import TABLE_LIMIT
 from eddyline.index.cutting import Cutting, Offsets
-from eddyline.index.pattern_groups import PatternGroup
-from eddyline.index.patterns import build_patterns
+from eddyline.index.sliced.pattern_groups import PatternGroup
+from eddyline.index.sliced.patterns import build_patterns
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression, walk
 
-# `index/direct.py`: 0.55, 0.14 and 0.39 ns for 64 tuples
+# `index/sliced/direct.py`: 0.55, 0.14 and 0.39 ns for 64 tuples
 MASK: Final = 0.0086  # one range of ids of one byte becomes a mask; ids of two bytes take twice as long
 AND: Final = 0.0022  # one mask is read into a conjunction
 COMPARISON: Final = 0.0061  # a range of ids is compared inside of a conjunction, without a mask
@@ -33,7 +33,7 @@ ORDINALS: Final = 0.5  # a value that is compared as it is
 CALL: Final = 2.0  # one function on numbers
 TEXT_CALL: Final = 8.0  # one function on texts
 
-# `index/choose.py`, and 2,000 against 20,000 queries by one of 2,000 texts
+# `index/keyed/choose.py`, and 2,000 against 20,000 queries by one of 2,000 texts
 TABLE: Final = 2.5  # a tuple's key is looked for in one table
 ENTRY: Final = 0.5  # one entry of the tuple's own key
 

@@ -9,9 +9,9 @@ from eddyline.execute.pricing import unit_costs as unit
 from eddyline.execute.pricing.cost_items import Bill, Label, Sheet
 from eddyline.execute.pricing.cost_text import constant_text, line
 from eddyline.execute.pricing.sliced_items import SlicedItems
-from eddyline.index.asc import AscIndex
 from eddyline.index.kinds.unkeyed import UnkeyedIndex
-from eddyline.index.sliced import SlicedIndex
+from eddyline.index.rowwise.asc import AscIndex
+from eddyline.index.sliced.sliced import SlicedIndex
 from eddyline.model.predicate import Condition, Predicate, conditions_of, conjunction
 from eddyline.sql.render import render
 

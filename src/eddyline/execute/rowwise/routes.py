@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.index.asc import AscIndex
+from eddyline.index.rowwise.asc import AscIndex
 from eddyline.model.visit_order import VisitOrder
 
 Rows = npt.NDArray[np.int64]

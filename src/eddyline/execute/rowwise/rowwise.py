@@ -20,7 +20,7 @@ from eddyline.execute.rowwise.routes import HybridRoute, MacroRoute, Order, Rout
 from eddyline.execute.rowwise.visit_times import MEASURED_ROWS, VisitTimes
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.odd_text import ordered_values
-from eddyline.index.asc import AscIndex
+from eddyline.index.rowwise.asc import AscIndex
 from eddyline.kernels import rowwise as kernels
 from eddyline.model.asc import Words, bits
 from eddyline.model.visit_order import Counters, VisitOrder

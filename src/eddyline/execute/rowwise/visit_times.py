@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.index.asc import AscIndex
+from eddyline.index.rowwise.asc import AscIndex
 from eddyline.order.strategies.adaptive import VisitCosts
 
 MEASURED_ROWS: Final = 2_048  # in smaller batches what a call takes anyway would count as time of the rows

@@ -17,9 +17,9 @@ from eddyline.execute.locating.locate import Locator
 from eddyline.execute.sliced.families import FEWEST, Asked, Comparison, Families, find_families
 from eddyline.execute.sliced.formula_code import is_formula
 from eddyline.execute.sliced.formulas import truth_ids
-from eddyline.index.direct import Direct
-from eddyline.index.program import Conjunctions, Program
-from eddyline.index.sliced import Ranges, Shelf, SlicedIndex
+from eddyline.index.sliced.direct import Direct
+from eddyline.index.sliced.program import Conjunctions, Program
+from eddyline.index.sliced.sliced import Ranges, Shelf, SlicedIndex
 from eddyline.model.expression import Expression
 
 Entry = tuple[int, int, int, int]  # a comparison with ids of any width, and the slot of its mask

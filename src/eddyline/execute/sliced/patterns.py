@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from eddyline.functions.evaluate.arrays import text_buffers
 from eddyline.functions.evaluate.odd_text import MALFORMED, decoded
 from eddyline.functions.java_regex import MOST_MOVES, BacktrackingSearch, LinearSearch, compiled
-from eddyline.index.patterns import GramTable, PatternIndex, without
+from eddyline.index.sliced.patterns import GramTable, PatternIndex, without
 from eddyline.kernels import patterns as kernels
 
 Rows = npt.NDArray[np.int64]

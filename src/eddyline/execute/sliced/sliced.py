@@ -17,9 +17,9 @@ from eddyline.execute.sliced.family_index import with_families
 from eddyline.execute.sliced.formulas import Formulas
 from eddyline.execute.sliced.patterns import Patterns
 from eddyline.functions.evaluate import Evaluation
-from eddyline.index.hull import Hull
-from eddyline.index.patterns import build_patterns
-from eddyline.index.sliced import WIDTHS, Shelf, SlicedIndex
+from eddyline.index.sliced.hull import Hull
+from eddyline.index.sliced.patterns import build_patterns
+from eddyline.index.sliced.sliced import WIDTHS, Shelf, SlicedIndex
 from eddyline.kernels import sliced as kernels
 from eddyline.model.expression import Expression
 from eddyline.model.masks import BLOCK, WORDS, Masks

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from eddyline.config import IndexSettings
-from eddyline.index.choose import choose
-from eddyline.index.keyed import KeyedIndex, KeyedTable, build_keyed
+from eddyline.index.keyed.choose import choose
+from eddyline.index.keyed.keyed import KeyedIndex, KeyedTable, build_keyed
 from eddyline.index.kinds.kind import Get, Put
 from eddyline.index.kinds.packing import pack_arrays, pack_cutting, unpack_cutting
 from eddyline.model.predicate import Predicate

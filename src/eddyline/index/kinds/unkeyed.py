@@ -9,16 +9,16 @@ from typing import Any, Final
 import numpy as np
 
 from eddyline.config import IndexSettings
-from eddyline.index.asc import assemble
-from eddyline.index.direct import Direct
-from eddyline.index.edges import Edges
-from eddyline.index.hull import Hull
 from eddyline.index.kinds.kind import Get, Put
 from eddyline.index.kinds.packing import pack_arrays, pack_cutting, unpack_cutting
-from eddyline.index.pattern_groups import Derived, PatternGroup
-from eddyline.index.program import Conjunctions, Program, Steps
-from eddyline.index.rowwise import RowwiseIndex, build_rowwise, choose_rowwise
-from eddyline.index.sliced import Ranges, Shelf, SlicedIndex, Tables, build_sliced
+from eddyline.index.rowwise.asc import assemble
+from eddyline.index.rowwise.rowwise import RowwiseIndex, build_rowwise, choose_rowwise
+from eddyline.index.sliced.direct import Direct
+from eddyline.index.sliced.edges import Edges
+from eddyline.index.sliced.hull import Hull
+from eddyline.index.sliced.pattern_groups import Derived, PatternGroup
+from eddyline.index.sliced.program import Conjunctions, Program, Steps
+from eddyline.index.sliced.sliced import Ranges, Shelf, SlicedIndex, Tables, build_sliced
 from eddyline.model.codec import decode_expression, encode_expression
 from eddyline.model.expression import Call, Expression
 from eddyline.model.predicate import Predicate

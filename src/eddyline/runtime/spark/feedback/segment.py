@@ -12,7 +12,7 @@ from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.choice import CHANGED, FIRST_TRY
 from eddyline.execute.steering.protocol import Way
 from eddyline.execute.steering.rearranging import Affords, Rearranging
-from eddyline.index.asc import with_candidates
+from eddyline.index.rowwise.asc import with_candidates
 from eddyline.model.asc import ASC
 from eddyline.model.sample import Sample
 from eddyline.model.visit_order import Counters, VisitOrder

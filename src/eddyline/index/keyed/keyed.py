@@ -22,10 +22,10 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.index.choose import Access, Part, Shape
 from eddyline.index.cutting import Cutting, cut
-from eddyline.index.ordinals import GREATEST, LEAST, Ordinals, bounds, has_ordinals
-from eddyline.index.terms import is_apart
+from eddyline.index.keyed.choose import Access, Part, Shape
+from eddyline.index.keyed.ordinals import GREATEST, LEAST, Ordinals, bounds, has_ordinals
+from eddyline.index.keyed.terms import is_apart
 from eddyline.kernels.keyed import FAN
 from eddyline.model.expression import Expression
 from eddyline.model.regions import Regions
@@ -80,7 +80,7 @@ class KeyedTable:
 class KeyedIndex:
     """All keyed queries of a segment: the subjects of keys and of checks, and one table for each combination of them.
 
-    `repeated` are the numbers of queries that one tuple may find twice.
+    `repeated` are the slots of queries that one tuple may find twice.
     """
 
     keys: tuple[Cutting, ...]

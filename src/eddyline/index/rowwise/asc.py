@@ -27,7 +27,7 @@ _BLOCK = 64 * BLOCK_WORDS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AscIndex:
-    """Compiled plain conjunctions; the query at bit j has number numbers[j].
+    """Compiled plain conjunctions; bit j belongs to the query in slot numbers[j].
 
     table: all qrb, (blocks of 512 queries, regions of all subjects, 8). starts[i]: the first region of subject i.
     alive[r]: whether the qrb of region r has any one; where not, every tuple is dropped at once.

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from eddyline.functions.evaluate.odd_text import MALFORMED
 from eddyline.functions.java_regex import check, needs_backtracking
 from eddyline.functions.like import Wild, compile_like
-from eddyline.index.regex_literals import required_literals
+from eddyline.index.sliced.regex_literals import required_literals
 from eddyline.kernels import patterns as kernels
 from eddyline.model.expression import Call, Expression, Literal
 from eddyline.model.types import STRING

@@ -23,8 +23,8 @@ from typing import Final
 import numpy as np
 
 from eddyline.config import DEFAULT_INDEX, IndexSettings
-from eddyline.index.asc import AscIndex, build_ascs, is_conjunction
-from eddyline.index.sliced import SlicedIndex
+from eddyline.index.rowwise.asc import AscIndex, build_ascs, is_conjunction
+from eddyline.index.sliced.sliced import SlicedIndex
 from eddyline.model.predicate import NEVER, Predicate
 from eddyline.model.visit_order import VisitOrder
 

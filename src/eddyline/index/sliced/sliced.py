@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from eddyline.config import Direct as Wanted
 from eddyline.index.cutting import Cutting, cut, narrowest
-from eddyline.index.direct import choose_direct
-from eddyline.index.edges import Edges, Range, split_edges
-from eddyline.index.hull import Hull, build_hulls
-from eddyline.index.pattern_groups import Derived, PatternGroup, group_patterns
-from eddyline.index.program import Program, build_program
+from eddyline.index.sliced.direct import choose_direct
+from eddyline.index.sliced.edges import Edges, Range, split_edges
+from eddyline.index.sliced.hull import Hull, build_hulls
+from eddyline.index.sliced.pattern_groups import Derived, PatternGroup, group_patterns
+from eddyline.index.sliced.program import Program, build_program
 from eddyline.model.expression import Expression
 from eddyline.model.predicate import Condition, Predicate, conditions_of
 
@@ -59,7 +59,7 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class SlicedIndex:
-    """Compiled queries; `numbers[i]` is the query number of result i."""
+    """Compiled queries; result i is that of the query in slot `numbers[i]` of the segment."""
 
     cuttings: tuple[Cutting, ...]
     shelves: tuple[Shelf, ...]
@@ -88,7 +88,7 @@ class SlicedIndex:
 def build_sliced(
     predicates: Sequence[Predicate], numbers: Sequence[int], direct: Wanted = "auto"
 ) -> SlicedIndex:
-    """Compile predicates, whose queries have the given numbers."""
+    """Compile predicates of queries with the given slots."""
     by_subject: dict[Expression, dict[Condition, None]] = {}
     for predicate in predicates:
         for condition in conditions_of(predicate):

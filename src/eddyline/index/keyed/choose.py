@@ -21,7 +21,7 @@ from math import ceil, prod
 from typing import Final
 
 from eddyline.config import DEFAULT_INDEX, IndexSettings
-from eddyline.index.terms import MAX_TERMS, Term, pieces, terms_of
+from eddyline.index.keyed.terms import MAX_TERMS, Term, pieces, terms_of
 from eddyline.model import types as t
 from eddyline.model.expression import Expression
 from eddyline.model.predicate import NEVER, Predicate

@@ -3,7 +3,7 @@
 A mask pays when several queries use it. Measured on one AVX-512 core, for 64 tuples: 0.55 ns for a mask, once, and 0.14 ns
 for each AND with it; 0.39 ns for a comparison inside of a conjunction, each time: masks would win from two uses on. With
 results that go to memory beside, they do from one and a half on. What is shared may also be the edges of conditions
-(`index/edges.py`): `a < 5`, `a >= 5` and `a = 5` are three conditions and two edges.
+(`index/sliced/edges.py`): `a < 5`, `a >= 5` and `a = 5` are three conditions and two edges.
 """
 
 from __future__ import annotations

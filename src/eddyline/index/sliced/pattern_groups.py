@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.index.patterns import build_patterns, eligible
+from eddyline.index.sliced.patterns import build_patterns, eligible
 from eddyline.model.expression import Call, Expression
 from eddyline.model.predicate import Condition
 from eddyline.model.regions import Regions

@@ -2,7 +2,7 @@
 
 The first slots hold the masks of the distinct conditions; temporaries follow and are used again after their last
 use, so that the working set stays small. A predicate that is an AND of conditions needs no step: it is written straight
-to the results, grouped by its number of conditions; some need not even masks (`index/direct.py`).
+to the results, grouped by its number of conditions; some need not even masks (`index/sliced/direct.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.index.direct import Comparison, Direct, build_direct
+from eddyline.index.sliced.direct import Comparison, Direct, build_direct
 from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Predicate, conjunction
 
 Int32 = npt.NDArray[np.int32]

@@ -1,0 +1,1 @@
+"""Queries found by rare values: which they are, and their tables."""

@@ -1,0 +1,1 @@
+"""Plain conjunctions as the papers' Attribute Selection Constructs."""

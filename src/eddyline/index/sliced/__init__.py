@@ -1,0 +1,1 @@
+"""Queries as masks: conditions as ranges of ids, the program that joins them, patterns."""
