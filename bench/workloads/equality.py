@@ -12,7 +12,7 @@ from bench.workloads.predicates import All, Compare
 from bench.workloads.workload import Workload
 from eddyline import Stream
 
-NAMES: Final = ("city", "product", "shop")
+NAMES: Final = ("city", "product", "context")
 VALUES: Final = 1_000
 SHAPES: Final = tuple(c for n in (2, 3) for c in combinations(NAMES, n))
 _TEXTS: Final = {name: [f"{name} {i:03d}" for i in range(VALUES)] for name in NAMES}

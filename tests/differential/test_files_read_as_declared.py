@@ -15,7 +15,7 @@ import pytest
 from eddyline.model.catalog import Stream, spark_type
 from eddyline.runtime.spark.base.schemas import misfit, struct_of
 from eddyline.runtime.spark.base.settings import SourceSettings
-from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.pipeline.input.stated_columns import misfits
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def test_what_only_arrow_takes_for_a_time_without_zone(spark: SparkSession, tmp_
     file = tmp_path / "a.orc"
     kind = nested(pa.timestamp("us"))
     orc.write_table(pa.table({"a": pa.array([{"x": [NOON]}], kind)}), file)
-    source = Source(
+    source = PipelineSource(
         SourceSettings(name="s", format="orc", path=str(tmp_path)), Stream("s", pa.schema([("a", kind)]))
     )
     reason = 'its column "a.x.element" has the type timestamp, but timestamp_ntz is declared'
@@ -87,7 +87,7 @@ def test_all_pairs_of_types(spark: SparkSession, tmp_path: Path, format: str) ->
     file = tmp_path / f"a.{format}"
     (pq if format == "parquet" else orc).write_table(pa.table(columns), file)
     stream = Stream("s", pa.schema(list(declared.items())))
-    source = Source(SourceSettings(name="s", format=format, path=str(tmp_path)), stream)
+    source = PipelineSource(SourceSettings(name="s", format=format, path=str(tmp_path)), stream)
     assert misfits(source, spark, [file.as_uri()]) == {}
     found_rows = spark.read.schema(struct_of(stream)).format(format).load(str(file)).toArrow()
     for name, kind in declared.items():

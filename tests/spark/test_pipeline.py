@@ -18,8 +18,8 @@ from eddyline.model.catalog import Stream
 from eddyline.registry import Put, Registry, Set, State
 from eddyline.runtime.spark.base.settings import SinkSettings, SourceSettings
 from eddyline.runtime.spark.pipeline.batch import run as batches
-from eddyline.runtime.spark.pipeline.input.sources import Source
-from eddyline.runtime.spark.sinks import Refused, RowsRefusedError
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
+from eddyline.runtime.spark.sinks import RefusedResult, RowsRefusedError
 from eddyline.runtime.spark.sinks.callback import CallbackSink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
 from eddyline.spark import Pipeline
@@ -193,11 +193,14 @@ def test_crash_at_every_step(spark: SparkSession, place: Place, monkeypatch: pyt
 
     after(VersionLog, "pin", "before the pin", lambda log, source, batch, *rest: batch, before=True)
     after(VersionLog, "pin", "after the pin", lambda log, source, batch, *rest: batch)
-    after(batches, "matched", "after matching", lambda shop, facts, source, df, batch, pin: batch.batch_id)
-    after(batches, "_patiently", "between sinks", lambda shop, name, rows, batch, lists: batch.batch_id)
-    after(batches, "_deliver", "after delivery", lambda shop, facts, r, s, batch: batch.batch_id)
+    after(batches, "matched", "after matching", lambda context, plan, source, df, batch, pin: batch.batch_id)
+    after(batches, "_patiently", "between sinks", lambda context, name, rows, batch, lists: batch.batch_id)
+    after(batches, "_deliver", "after delivery", lambda context, plan, r, s, batch: batch.batch_id)
     after(
-        batches, "_write_dead_letters", "after dead letters", lambda shop, r, s, d, batch, pin: batch.batch_id
+        batches,
+        "_write_dead_letters",
+        "after dead letters",
+        lambda context, r, s, d, batch, pin: batch.batch_id,
     )
     after(Registry, "add_counters", "after counting", lambda registry, counts, once: once[1])
     after(VersionLog, "commit", "after the commit", lambda log, source, batch, account: batch)
@@ -260,7 +263,7 @@ def test_messages_of_kafka(spark: SparkSession) -> None:
     """What a message says is taken apart, its place is kept; tombstones and what is no object are unreadable."""
     from pyspark.sql import functions as F
 
-    source = Source(SourceSettings(name="k", format="kafka", stream="quotes"), QUOTES)
+    source = PipelineSource(SourceSettings(name="k", format="kafka", stream="quotes"), QUOTES)
     texts = ['{"id": 7, "symbol": "a", "more": 1}', "nonsense", None, '{"id": "x"}', ""]
     messages = [(None, text, "t", 2, offset) for offset, text in enumerate(texts)]
     kind = "key binary, value string, topic string, partition int, offset long"
@@ -338,7 +341,9 @@ def test_rows_that_a_sink_refuses(spark: SparkSession, place: Place, monkeypatch
     place.write("a.json", quotes(0, 3))
 
     def deliver(self: object, rows: Any, batch: Any, lists: Any = None) -> None:
-        raise RowsRefusedError("one", (Refused("s", "all", 1, batch.version, "k", '{"id":1}', "too odd"),), 2)
+        raise RowsRefusedError(
+            "one", (RefusedResult("s", "all", 1, batch.version, "k", '{"id":1}', "too odd"),), 2
+        )
 
     monkeypatch.setattr(CallbackSink, "deliver", deliver)
     sink = SinkSettings(name="s", format="callback", callback=print)

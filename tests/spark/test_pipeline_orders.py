@@ -17,7 +17,7 @@ from eddyline.runtime.spark.feedback import segment
 from eddyline.runtime.spark.feedback import source as feedback
 from eddyline.runtime.spark.feedback.learning import Learning
 from eddyline.runtime.spark.feedback.source import SourceFeedback
-from eddyline.runtime.spark.pipeline.batch import batch_context as workshop
+from eddyline.runtime.spark.pipeline.batch import batch_context
 from eddyline.runtime.spark.pipeline.batch import run as batches
 from tests.spark.pipelines import Place, log_of, run
 
@@ -65,7 +65,7 @@ def drifting(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
         place.write(f"{batch_id}.json", list(rows_of(batch_id)))
         time.sleep(0.01)
     monkeypatch.setattr(feedback, "WARM", 0.0)  # five seconds of work are more than a test has
-    monkeypatch.setattr(workshop, "OrderSettings", partial(OrderSettings, monitor_share=1.0))
+    monkeypatch.setattr(batch_context, "OrderSettings", partial(OrderSettings, monitor_share=1.0))
     monkeypatch.setattr(segment, "STANDS_FOR", 100)  # every batch is asked whether something has changed
     learn = Learning.learn
 

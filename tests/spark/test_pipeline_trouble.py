@@ -17,10 +17,9 @@ import pytest
 
 from eddyline.errors import EddylineError, FileError, RegistryError, SetupError
 from eddyline.runtime.spark.base.settings import SourceSettings
-from eddyline.runtime.spark.pipeline.batch import batch_context as workshop
-from eddyline.runtime.spark.pipeline.batch import counting
+from eddyline.runtime.spark.pipeline.batch import batch_context, counting
 from eddyline.runtime.spark.pipeline.batch import run as batches
-from eddyline.runtime.spark.sinks.storage import LocalStorage
+from eddyline.runtime.spark.sinks.storage import LocalOutput
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, versions
 from eddyline.spark import Pipeline
 from tests.spark.pipelines import Place, quotes, run
@@ -35,7 +34,7 @@ ALL = {"all": "SELECT id FROM quotes"}
 @pytest.fixture(autouse=True)
 def asks_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be reached is given up and asked again within a test."""
-    monkeypatch.setattr(workshop, "PATIENCE", 0.1)
+    monkeypatch.setattr(batch_context, "PATIENCE", 0.1)
     monkeypatch.setattr(counting, "AGAIN", 0.1)
     monkeypatch.setattr(versions, "AGAIN", 0.1)
 
@@ -172,7 +171,7 @@ def test_a_checkpoint_that_does_not_fit(spark: SparkSession, place: Place) -> No
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), [(LocalStorage, "commit"), (VersionLog, "pin"), (VersionLog, "commit")]
+    ("owner", "name"), [(LocalOutput, "commit"), (VersionLog, "pin"), (VersionLog, "commit")]
 )
 def test_a_full_disk(
     spark: SparkSession, place: Place, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str

@@ -17,7 +17,7 @@ from eddyline.errors import DeliveryError
 from eddyline.model.catalog import Stream
 from eddyline.runtime.embedded.sources import read
 from eddyline.runtime.spark.base.settings import SourceSettings
-from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import make_sink
 from eddyline.runtime.spark.sinks.shape import columns
 from eddyline.runtime.spark.sinks.typed import TypedList
@@ -227,7 +227,7 @@ def test_csv_comes_back_in_both_runtimes(spark: SparkSession, tmp_path: Path) ->
     stream = Stream("results", pa.schema([*whole, ("payload", pa.string())]))
     options = {"header": "true", "escape": '"', "multiLine": "true"}
     settings = SourceSettings(name="results", format="csv", path=str(tmp_path), options=options)
-    by_spark = Source(settings, stream).read(spark, [file.as_uri()]).toArrow()
+    by_spark = PipelineSource(settings, stream).read(spark, [file.as_uri()]).toArrow()
     embedded = pa.Table.from_batches([piece.batch for piece in read(str(file), stream)])
     for found in (by_spark, embedded):
         for name in table.column_names:

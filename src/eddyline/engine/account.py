@@ -25,7 +25,7 @@ class BatchAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class PushTotals:
     """All pushes together."""
 
     batches: int = 0

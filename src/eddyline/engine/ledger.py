@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eddyline.engine.account import BatchAccount, Totals
+from eddyline.engine.account import BatchAccount, PushTotals
 from eddyline.engine.live import Change
 from eddyline.engine.members import Integers, Member
 from eddyline.errors import EddylineError, LedgerError
@@ -44,7 +44,7 @@ class Ledger:
         self._before: dict[int, dict[Expression, int]] = {}  # by slot: failures when the member came
         self._outputs: dict[int, Counter[Expression]] = {}  # by slot: failures of outputs
         self._saved: dict[str, Account] = {}
-        self._totals = Totals()
+        self._totals = PushTotals()
         self._removed = Account()
 
     def note(self, change: Change) -> None:
@@ -112,7 +112,7 @@ class Ledger:
             self._counts["errors"][slots] += 1
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> PushTotals:
         """All batches together."""
         return self._totals
 
@@ -209,8 +209,8 @@ def _by_slot(slots: Integers, times: Integers) -> list[tuple[int, int]]:
     return list(zip(found.tolist(), counts[found].tolist(), strict=True))
 
 
-def _plus(totals: Totals, batch: BatchAccount) -> Totals:
-    return Totals(
+def _plus(totals: PushTotals, batch: BatchAccount) -> PushTotals:
+    return PushTotals(
         totals.batches + 1,
         totals.tuples + batch.tuples,
         totals.matched + batch.matched,

@@ -25,7 +25,7 @@ from eddyline.runtime.embedded.infer import infer
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import read
 from eddyline.runtime.spark.functions import spark_resolver
-from eddyline.runtime.spark.histories.backtest import History as SparkHistory
+from eddyline.runtime.spark.histories.backtest import SparkHistory
 from eddyline.runtime.spark.histories.backtest import run as run_on_spark
 from eddyline.runtime.spark.sessions.command_session import command_session
 from eddyline.service.chosen_queries import Chosen, choose

@@ -19,7 +19,7 @@ from eddyline.project.select_lists import LEAD
 from eddyline.queryset import QuerySet
 from eddyline.runtime.embedded.infer import Inferred, infer
 from eddyline.runtime.embedded.matching import Totals, match_source
-from eddyline.runtime.embedded.outlets import Outlet, Pairs, Rows, is_folder
+from eddyline.runtime.embedded.outlets import MatchOutlet, PairOutlet, RowOutlet, is_folder
 from eddyline.runtime.embedded.places import FORMATS
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, Writer, sink_format
@@ -235,12 +235,14 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _outlet(request: MatchRequest, chosen: Chosen, compiled: QuerySet, stack: ExitStack) -> Outlet | None:
+def _outlet(
+    request: MatchRequest, chosen: Chosen, compiled: QuerySet, stack: ExitStack
+) -> MatchOutlet | None:
     where, format = request.out, request.format
     if request.form is Form.COUNTS or where is None:
         return None
     if request.form is Form.PAIRS:
         place = file_in(where, "pairs", format)
-        return Pairs(stack.enter_context(Writer(place, LEAD, format)), chosen.shadow)
+        return PairOutlet(stack.enter_context(Writer(place, LEAD, format)), chosen.shadow)
     queries = accepted(chosen, compiled)
-    return Rows(compiled, queries, where, stack, format=format, hidden=chosen.shadow)
+    return RowOutlet(compiled, queries, where, stack, format=format, hidden=chosen.shadow)

@@ -13,7 +13,7 @@ from eddyline.errors import EddylineError
 if TYPE_CHECKING:
     from eddyline.runtime.spark.base.settings import PipelineSettings
     from eddyline.runtime.spark.versions import Served, StateFolder
-    from eddyline.runtime.spark.watching import Totals
+    from eddyline.runtime.spark.watching import PipelineTotals
     from eddyline.storage.folder_lock import Holder
 
 
@@ -43,7 +43,7 @@ class Status:
     running: Holder | None
     registry_version: int | None
     last: Mapping[str, Served | None]
-    totals: Totals
+    totals: PipelineTotals
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""

@@ -19,7 +19,7 @@ from eddyline.runtime.spark.functions import pin_text
 from eddyline.runtime.spark.pipeline.batch.calls import Callers
 from eddyline.runtime.spark.pipeline.batch.quarantine import failures
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
-from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
+from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
 from eddyline.runtime.spark.versions import Versions
 from eddyline.sql.spark_text import SparkText
 from tests.unit.spark.registries import QUOTES
@@ -53,36 +53,38 @@ def registry(tmp_path: Path) -> Registry:
     return found
 
 
-def facts_of(versions: Versions, version: int) -> Facts:
-    return Facts(versions.shipment(version), versions.queries(version), versions.table(version), Router(()))
+def plan_of(versions: Versions, version: int) -> VersionPlan:
+    return VersionPlan(
+        versions.shipment(version), versions.queries(version), versions.table(version), Router(())
+    )
 
 
 def test_calls_of_removed_queries(registry: Registry, tmp_path: Path) -> None:
     """A query that is gone leaves no call behind, though the compiled set still asks for its value."""
     versions = Versions(registry, tmp_path / "sets", resolver=Sounds())
     callers = Callers(Sounds())
-    before = facts_of(versions, versions.current())
+    before = plan_of(versions, versions.current())
     assert callers.idle(before, "quotes") == set()
     assert [caller.query.id for caller in callers.of(before, "quotes")] == ["one", "two"]
     registry.change([Drop("two"), Drop("plain")], author="ann")
-    after = facts_of(versions, versions.current())
+    after = plan_of(versions, versions.current())
     assert len(after.externals("quotes")) == 2
     assert callers.idle(after, "quotes") == {"ascii(symbol)"}
     registry.change([Put("three", "SELECT ascii(symbol) AS a FROM quotes")], author="ann")
-    assert callers.idle(facts_of(versions, versions.current()), "quotes") == set(), "SELECT lists count too"
+    assert callers.idle(plan_of(versions, versions.current()), "quotes") == set(), "SELECT lists count too"
 
 
 def test_failures_by_query(registry: Registry, tmp_path: Path) -> None:
     """What counts as NULL in a condition does for every row, in a SELECT list for every match."""
     versions = Versions(registry, tmp_path / "sets", resolver=Sounds())
-    facts = facts_of(versions, versions.current())
-    shop = cast(Any, SimpleNamespace(callers=Callers(Sounds())))
+    plan = plan_of(versions, versions.current())
+    context = cast(Any, SimpleNamespace(callers=Callers(Sounds())))
     source = cast(Any, SimpleNamespace(stream=QUOTES))
-    calls = {pin_text(call): call for call in facts.externals("quotes")}
-    one, two = (facts.queries.number(id) for id in ("one", "two"))
+    calls = {pin_text(call): call for call in plan.externals("quotes")}
+    one, two = (plan.queries.number(id) for id in ("one", "two"))
     summary = Summary(
         rows=10, unreadable=2, accounts=QueryAccounts.of(np.array([one]), matches=3, delivered=3)
     )
-    assert failures(shop, facts, source, {calls["soundex(symbol)"]: "?"}, summary) == {one: 8 + 3, two: 0}
-    assert failures(shop, facts, source, dict.fromkeys(calls.values(), "?"), summary) == {one: 11, two: 8}
-    assert failures(shop, facts, source, {}, summary) == {}
+    assert failures(context, plan, source, {calls["soundex(symbol)"]: "?"}, summary) == {one: 8 + 3, two: 0}
+    assert failures(context, plan, source, dict.fromkeys(calls.values(), "?"), summary) == {one: 11, two: 8}
+    assert failures(context, plan, source, {}, summary) == {}

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import QuerySet, Stream
-from eddyline.runtime.spark.dataframe.worker import Work, matching_rows, query_lists
+from eddyline.runtime.spark.dataframe.worker import MatchWork, matching_rows, query_lists
 from eddyline.runtime.spark.transport.carrying import carried_column, carried_rows
 from eddyline.runtime.spark.transport.shipping import ship
 
@@ -48,13 +48,15 @@ def arrive(
 
 
 @pytest.fixture
-def work() -> Work:
+def work() -> MatchWork:
     stream = Stream("quotes", pa.schema([("price", pa.float64())]))
     queries = QuerySet.build({"cheap": "SELECT * FROM quotes WHERE price < 10"}, streams=[stream])
-    return Work(ship(queries, local=False), "quotes", ("price",), "id", explode=False, keep_unmatched=False)
+    return MatchWork(
+        ship(queries, local=False), "quotes", ("price",), "id", explode=False, keep_unmatched=False
+    )
 
 
-def test_a_worker_without_the_package(tmp_path: Path, work: Work) -> None:
+def test_a_worker_without_the_package(tmp_path: Path, work: MatchWork) -> None:
     run = arrive(carried_rows(partial(matching_rows, work, (0,))), tmp_path, hide=True)
     assert run.returncode != 0
     assert f"the Python of the Spark workers ({sys.executable}) cannot import eddyline" in run.stderr
@@ -82,7 +84,7 @@ def _missing() -> object:
 
 
 @pytest.mark.slow
-def test_a_worker_that_cannot_write_into_its_home(tmp_path: Path, work: Work) -> None:
+def test_a_worker_that_cannot_write_into_its_home(tmp_path: Path, work: MatchWork) -> None:
     """Compiled code is kept among the temporary files then; /proc takes no files, not even from root."""
     function = carried_rows(partial(matching_rows, work, (0,)))
     run = arrive(function, tmp_path, HOME="/proc", XDG_CACHE_HOME="", TMPDIR=str(tmp_path))
@@ -91,7 +93,7 @@ def test_a_worker_that_cannot_write_into_its_home(tmp_path: Path, work: Work) ->
     assert list(tmp_path.glob("eddyline-*/kernels-*"))
 
 
-def test_one_column_and_several(work: Work) -> None:
+def test_one_column_and_several(work: MatchWork) -> None:
     column = pa.array([1.0, 20.0])
     one = carried_column(partial(query_lists, work), 1)
     assert [lists.to_pylist() for lists in one(iter([column]))] == [[["cheap"], []]]

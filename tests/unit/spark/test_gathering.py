@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline.runtime.spark.dataframe import gathering
-from eddyline.runtime.spark.dataframe.gathering import ROWS, Appetite, gathered
+from eddyline.runtime.spark.dataframe.gathering import ROWS, BatchSizer, gathered
 
 
 def batches(*sizes: int) -> list[pa.RecordBatch]:
@@ -21,9 +21,9 @@ def batches(*sizes: int) -> list[pa.RecordBatch]:
     return found
 
 
-def sizes(given: list[pa.RecordBatch], appetite: Appetite) -> list[int]:
+def sizes(given: list[pa.RecordBatch], sizer: BatchSizer) -> list[int]:
     """How many rows come together, all of them being there and in order."""
-    found = list(gathered(iter(given), appetite))
+    found = list(gathered(iter(given), sizer))
     rows = [row for batch in found for row in batch.to_pylist()]
     assert rows == [row for batch in given for row in batch.to_pylist()]
     return [batch.num_rows for batch in found]
@@ -36,19 +36,19 @@ def sizes(given: list[pa.RecordBatch], appetite: Appetite) -> list[int]:
 def test_batches_are_put_together_until_there_are_enough_rows(
     given: tuple[int, ...], wanted: int, expected: list[int]
 ) -> None:
-    assert sizes(batches(*given), Appetite(wanted)) == expected
+    assert sizes(batches(*given), BatchSizer(wanted)) == expected
 
 
 def test_large_rows_are_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathering, "BYTES", 60)
-    assert sizes(batches(2, 2, 2, 50), Appetite(1_000)) == [6, 50]
+    assert sizes(batches(2, 2, 2, 50), BatchSizer(1_000)) == [6, 50]
 
 
 def test_the_first_batch_tells_how_many_matches_rows_have() -> None:
-    appetite, taken = Appetite(), []
-    for batch in gathered(iter(batches(*[100] * 1_000)), appetite):
+    sizer, taken = BatchSizer(), []
+    for batch in gathered(iter(batches(*[100] * 1_000)), sizer):
         taken.append(batch.num_rows)
-        appetite.learn(batch.num_rows, 1_000 * batch.num_rows)
+        sizer.learn(batch.num_rows, 1_000 * batch.num_rows)
     assert taken == [100, *[1_000] * 99, 900]
-    appetite.learn(100, 0)
-    assert appetite.rows == ROWS
+    sizer.learn(100, 0)
+    assert sizer.rows == ROWS

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from eddyline.runtime.spark.watching import BatchReport, Metrics, Tail, Totals
+from eddyline.runtime.spark.watching import BatchReport, Metrics, PipelineTotals, Tail
 from eddyline.runtime.spark.watching import totals as sums
 from eddyline.runtime.spark.watching.totals import BOUNDS, total_of
 from eddyline.runtime.spark.watching.values import LONGEST_PROBLEM, MOST_PROBLEMS, MOST_TOP
@@ -80,8 +80,8 @@ def test_a_replayed_batch_counts_once() -> None:
 
 def test_sums_are_json_and_back() -> None:
     totals = total_of([report(0), report(1, "trades")])
-    assert Totals.from_json(json.loads(json.dumps(totals.to_json()))) == totals
-    assert Totals().newest is None
+    assert PipelineTotals.from_json(json.loads(json.dumps(totals.to_json()))) == totals
+    assert PipelineTotals().newest is None
 
 
 def test_queries_in_the_sums_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_a_full_disk_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
 def test_a_folder_that_is_gone_stops_nothing(tmp_path: Path) -> None:
     metrics = Metrics(tmp_path / "gone" / "metrics.jsonl")
     metrics.batch(report(0))
-    assert metrics.lost == 1 and metrics.totals == Totals()
+    assert metrics.lost == 1 and metrics.totals == PipelineTotals()
 
 
 def _write(path: Path, source: str) -> None:

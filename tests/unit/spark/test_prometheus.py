@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pytest
 
 from eddyline.errors import SetupError
-from eddyline.runtime.spark.watching import BatchReport, Totals
+from eddyline.runtime.spark.watching import BatchReport, PipelineTotals
 from eddyline.runtime.spark.watching.prometheus import CONTENT_TYPE, Endpoint, exposition
 from eddyline.runtime.spark.watching.totals import total_of
 
@@ -116,7 +116,7 @@ def test_queries_are_few_whatever_their_number() -> None:
 
 
 def test_before_the_first_batch() -> None:
-    assert list(parsed(exposition(Totals(), pipeline="market"))) == [
+    assert list(parsed(exposition(PipelineTotals(), pipeline="market"))) == [
         ("eddyline_info", frozenset({("pipeline", "market")}))
     ]
 

@@ -12,7 +12,7 @@ from eddyline.delivery.router import Outlet, Router
 from eddyline.project.account import Account
 from eddyline.registry import Put, Registry, State
 from eddyline.runtime.spark.pipeline.batch.result_rows import TypedColumns
-from eddyline.runtime.spark.pipeline.batch.results import Work, result_rows
+from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity
 from eddyline.runtime.spark.sinks.typed import TypedList
@@ -43,7 +43,7 @@ def made(folder: Path, *, typed: bool) -> tuple[list[dict[str, Any]], Summary]:
         "typed": TypedList(("a",), ("int",), (number,)),
         "both": TypedList(("a",), ("int",), (number,), beside_payload=True),
     }
-    work = Work(
+    work = ResultWork(
         shipment,
         "numbers",
         "UTC",

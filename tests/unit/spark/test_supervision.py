@@ -21,11 +21,11 @@ class Scripted(Supervisor):
         self.served = 0
         self.pauses: list[float] = []
         self._script = iter(script)
-        shop: Any = SimpleNamespace(
+        context: Any = SimpleNamespace(
             settings=SimpleNamespace(retries=RETRIES), log=SimpleNamespace(last_served=lambda _: self.served)
         )
         source: Any = SimpleNamespace(settings=SimpleNamespace(name="quotes"))
-        super().__init__(SimpleNamespace(), shop, source)  # type: ignore[arg-type]
+        super().__init__(SimpleNamespace(), context, source)  # type: ignore[arg-type]
         self._stopping.wait = self.pauses.append  # type: ignore[assignment, method-assign]
 
     def _run_once(self) -> EddylineError | None:

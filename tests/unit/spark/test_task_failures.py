@@ -16,7 +16,7 @@ from eddyline.execute.locating import locate
 from eddyline.functions.evaluate import evaluation
 from eddyline.project.account import Account
 from eddyline.registry import Put, Registry
-from eddyline.runtime.spark.pipeline.batch.results import Work, result_rows
+from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity
 from eddyline.runtime.spark.versions import Versions
@@ -42,7 +42,7 @@ def ran(folder: Path) -> tuple[dict[str, int], Summary, Versions]:
         versions = Versions(registry, folder / "sets")
         shipment = versions.shipment(versions.current())
     router = Router([Outlet("results", default=True)])
-    work = Work(
+    work = ResultWork(
         shipment,
         "numbers",
         "UTC",

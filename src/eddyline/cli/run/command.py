@@ -17,9 +17,9 @@ from eddyline.cli.output.terminal import Exit, Output, counted, counted_rows, no
 if TYPE_CHECKING:
     from eddyline.cli.run.view import View
     from eddyline.runtime.spark.base.settings import PipelineSettings
-    from eddyline.runtime.spark.pipeline.plan import Plan, SourcePlan
+    from eddyline.runtime.spark.pipeline.plan import PipelinePlan, SourcePlan
     from eddyline.runtime.spark.pipeline.running import RunningPipeline
-    from eddyline.runtime.spark.watching.totals import Totals
+    from eddyline.runtime.spark.watching.totals import PipelineTotals
 
 LOOK: Final = 0.2  # seconds between two looks at the reports
 SHOWN: Final = 20  # queries that a plan names
@@ -84,7 +84,7 @@ def _plan(settings: PipelineSettings, as_json: bool) -> None:
     raise typer.Exit(Exit.FINDINGS if plan.has_findings else Exit.FINE)
 
 
-def _show_plan(plan: Plan, output: Output) -> None:
+def _show_plan(plan: PipelinePlan, output: Output) -> None:
     """Everything that would happen."""
     queries = counted(plan.queries, "query", "queries")
     output.line(f'pipeline "{plan.name}": {queries} of version {plan.version} of {plan.registry}', "bold")
@@ -197,11 +197,11 @@ class _Told(logging.Handler):
         else:
             self.view.tell(text)
 
-    def watch(self, running: RunningPipeline) -> Totals:
+    def watch(self, running: RunningPipeline) -> PipelineTotals:
         """Show batches until the end; the first Ctrl-C asks for it, the second one takes it."""
-        from eddyline.runtime.spark.watching.totals import Totals
+        from eddyline.runtime.spark.watching.totals import PipelineTotals
 
-        tail, totals, interrupts, over = running.follow(), Totals(), 0, False
+        tail, totals, interrupts, over = running.follow(), PipelineTotals(), 0, False
         while not over:
             try:
                 over = running.await_termination(LOOK)
@@ -246,7 +246,7 @@ def _logged(settings: PipelineSettings, path: str | None) -> Iterator[None]:
         yield
 
 
-def _end(running: RunningPipeline, totals: Totals, as_json: bool) -> None:
+def _end(running: RunningPipeline, totals: PipelineTotals, as_json: bool) -> None:
     if as_json:
         print_json({**running.status, "totals": totals.to_json(), "left_out": running.problems})
         return

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import Final
 
-from eddyline.runtime.spark.watching import BatchReport, Totals
+from eddyline.runtime.spark.watching import BatchReport, PipelineTotals
 from eddyline.runtime.spark.watching.values import STAGES
 
 RECENT: Final = 60  # batches from which rates and times are taken
@@ -28,7 +28,7 @@ class Change:
 class Course:
     """What the reports of a run come to. Nothing before the run is in it."""
 
-    totals: Totals = field(default_factory=Totals)
+    totals: PipelineTotals = field(default_factory=PipelineTotals)
     recent: deque[BatchReport] = field(default_factory=lambda: deque(maxlen=RECENT))
     changes: deque[Change] = field(default_factory=lambda: deque(maxlen=KEPT))
     problems: deque[tuple[datetime, str]] = field(default_factory=lambda: deque(maxlen=KEPT))

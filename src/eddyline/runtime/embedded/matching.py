@@ -9,7 +9,7 @@ from typing import Final
 
 from eddyline.model.catalog import Stream
 from eddyline.queryset import QuerySet
-from eddyline.runtime.embedded.outlets import Outlet
+from eddyline.runtime.embedded.outlets import MatchOutlet
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import Piece, Progress, read
 
@@ -39,7 +39,7 @@ def match_source(
     stream: Stream,
     *,
     totals: Totals,
-    outlet: Outlet | None = None,
+    outlet: MatchOutlet | None = None,
     rejects: Rejects | None = None,
     format: str | None = None,
     threads: int = 1,
@@ -81,7 +81,13 @@ def _most_rows(queries: QuerySet) -> int:
 
 
 def _deliver(
-    queries: QuerySet, piece: Piece, stream: Stream, totals: Totals, outlet: Outlet, threads: int, rows: int
+    queries: QuerySet,
+    piece: Piece,
+    stream: Stream,
+    totals: Totals,
+    outlet: MatchOutlet,
+    threads: int,
+    rows: int,
 ) -> int:
     """Match one piece, cut so that pairs stay few; gives the number of rows that is right for the next."""
     start, total = 0, piece.batch.num_rows

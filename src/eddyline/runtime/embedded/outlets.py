@@ -24,14 +24,14 @@ from eddyline.runtime.embedded.sources import Piece
 LONGEST_NAME: Final = 100  # bytes of an id that a file is named after; endings and numbers come behind it
 
 
-class Outlet(Protocol):
+class MatchOutlet(Protocol):
     """Takes the matches of one piece after the other."""
 
     def take(self, piece: Piece, matches: Matches) -> None:
         """Matches of a piece."""
 
 
-class Pairs:
+class PairOutlet:
     """Which query matched which row: columns `query`, `file`, `row`, by file and row."""
 
     def __init__(self, writer: Writer, hidden: Iterable[str] = ()) -> None:
@@ -49,7 +49,7 @@ class Pairs:
             self._sink.write(table)
 
 
-class Rows:
+class RowOutlet:
     """The rows that queries ask for: `query`, `file`, `row`, then the columns of the SELECT list.
 
     As JSON lines all of them stand in one file, by row, then in the order of the queries. In other formats a file has

@@ -11,7 +11,7 @@ from eddyline.errors import SinkError
 from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.sinks.columns import OutputColumns
 from eddyline.runtime.spark.sinks.shape import OURS, selected_names
-from eddyline.runtime.spark.sinks.storage import LocalStorage
+from eddyline.runtime.spark.sinks.storage import LocalOutput
 from eddyline.runtime.spark.sinks.typed import TypedList, typed_list
 from tests.spark.sink_rows import settings_of
 
@@ -21,7 +21,7 @@ LOST = pa.schema([("a", pa.duration("us"))])
 
 
 def settled(
-    storage: LocalStorage, settings: SinkSettings, lists: dict[int, pa.Schema] | None
+    storage: LocalOutput, settings: SinkSettings, lists: dict[int, pa.Schema] | None
 ) -> TypedList | None:
     """The columns of a batch with these SELECT lists, as it finds and leaves them."""
     columns = OutputColumns(storage, settings)
@@ -73,14 +73,14 @@ def test_lists_that_can_be_typed() -> None:
 def test_what_is_chosen_stays(
     tmp_path: Path, columns: str, lists: dict[int, pa.Schema] | None, expected: tuple[str, ...] | None
 ) -> None:
-    storage, settings = LocalStorage(tmp_path), settings_of("parquet", tmp_path, columns=columns)
+    storage, settings = LocalOutput(tmp_path), settings_of("parquet", tmp_path, columns=columns)
     for later in (lists, {0: ONE, 3: ONE}, {0: TWO}, {0: LOST}, None):
         typed = settled(storage, settings, later)
         assert (None if typed is None else typed.types) == expected
 
 
 def test_numbers_are_those_of_the_batch(tmp_path: Path) -> None:
-    storage, settings = LocalStorage(tmp_path), settings_of("parquet", tmp_path, columns="auto")
+    storage, settings = LocalOutput(tmp_path), settings_of("parquet", tmp_path, columns="auto")
     for lists, numbers in (({5: ONE}, (5,)), ({1: TWO, 2: ONE, 3: ONE}, (2, 3)), ({1: TWO}, ()), (None, ())):
         typed = settled(storage, settings, lists)
         assert typed is not None and typed.numbers == numbers
@@ -89,7 +89,7 @@ def test_numbers_are_those_of_the_batch(tmp_path: Path) -> None:
 def test_a_damaged_choice_is_told(tmp_path: Path) -> None:
     (tmp_path / "_columns.json").write_text("[")
     with pytest.raises(SinkError, match="is damaged"):
-        settled(LocalStorage(tmp_path), settings_of("parquet", tmp_path), None)
+        settled(LocalOutput(tmp_path), settings_of("parquet", tmp_path), None)
 
 
 def test_names_that_are_taken() -> None:

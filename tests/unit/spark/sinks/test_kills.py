@@ -13,7 +13,7 @@ import pytest
 from pyarrow import dataset, parquet
 
 from eddyline.runtime.spark.sinks.files import FileSink
-from eddyline.runtime.spark.sinks.storage import LocalStorage
+from eddyline.runtime.spark.sinks.storage import LocalOutput
 from tests.spark.sink_rows import US, batch_of, settings_of
 
 STEPS = [
@@ -60,7 +60,7 @@ class Spark:
         self.numbers = numbers
         sink._write = self.write  # type: ignore[method-assign]
 
-    def write(self, rows: Any, batch: Any, typed: Any, storage: LocalStorage, to: str) -> None:
+    def write(self, rows: Any, batch: Any, typed: Any, storage: LocalOutput, to: str) -> None:
         folder = storage.root / to
         folder.mkdir(parents=True)
         for part, number in enumerate(self.numbers):

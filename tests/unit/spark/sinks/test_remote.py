@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from eddyline.errors import SinkError
-from eddyline.runtime.spark.sinks.storage import LocalStorage, RemoteStorage, storage_of
+from eddyline.runtime.spark.sinks.storage import LocalOutput, RemoteOutput, storage_of
 
 
 class Folder:
@@ -66,14 +66,14 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
     return made
 
 
-def stage(storage: RemoteStorage) -> None:
+def stage(storage: RemoteOutput) -> None:
     for name in ("part-0", "part-1", "_SUCCESS"):
         storage.write(f"_staging/source=s/7/{name}", name.encode())
 
 
 def test_a_batch_and_its_record(files: Folder, tmp_path: Path) -> None:
     storage = storage_of("s3://bucket/out/", Path())
-    assert isinstance(storage, RemoteStorage) and storage.address == "s3://bucket/out"
+    assert isinstance(storage, RemoteOutput) and storage.address == "s3://bucket/out"
     assert storage.names() == [] and not storage.is_committed("source=s/batch=7")
     stage(storage)
     assert sorted(size for _, size in storage.files("_staging/source=s/7")) == [6, 6]
@@ -85,7 +85,7 @@ def test_a_batch_and_its_record(files: Folder, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("moves", [0, 1, 2])
 def test_what_a_failed_move_left_is_removed(files: Folder, tmp_path: Path, moves: int) -> None:
-    storage = RemoteStorage("s3://bucket/out")
+    storage = RemoteOutput("s3://bucket/out")
     stage(storage)
     files.left = moves
     with pytest.raises(OSError, match="gone"):
@@ -102,7 +102,7 @@ def test_what_a_failed_move_left_is_removed(files: Folder, tmp_path: Path, moves
 
 
 def test_a_file_is_made_once(files: Folder, tmp_path: Path) -> None:
-    for storage in (RemoteStorage("s3://bucket"), LocalStorage(tmp_path / "here")):
+    for storage in (RemoteOutput("s3://bucket"), LocalOutput(tmp_path / "here")):
         assert storage.read("mark") is None
         assert storage.write("mark", b"1", new=True)
         assert not storage.write("mark", b"2", new=True)

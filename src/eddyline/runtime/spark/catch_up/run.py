@@ -1,6 +1,6 @@
 """What a query missed: the input of past batches matched against it alone, its results as the pipeline makes them.
 
-`Source` and `results_of` are the pipeline's own, so a row has the identity and the payload that it would have had.
+`PipelineSource` and `results_of` are the pipeline's own, so a row has the identity and the payload that it would have had.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from eddyline.runtime.spark.histories.writing import address_of
 from eddyline.runtime.spark.pipeline.batch.batch_context import open_versions, sources_of
 from eddyline.runtime.spark.pipeline.batch.matching import results_of, summary_of
 from eddyline.runtime.spark.pipeline.batch.result_rows import SCHEMA
-from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
+from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
 from eddyline.runtime.spark.pipeline.input.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.input.inputs import FILES, check_source, files_of, offsets_of
-from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import make_router
 from eddyline.runtime.spark.sinks.shape import OURS
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
@@ -47,7 +47,7 @@ class Late:
     spark: SparkSession
     registry: Registry
     state: StateFolder
-    sources: tuple[Source, ...]  # that the query reads
+    sources: tuple[PipelineSource, ...]  # that the query reads
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,9 @@ def catch_up(late: Late, id: str, *, timeout: float = 60.0) -> Iterator[CatchUp]
     settle = partial(_settle, late, in_force)
     boundaries = find_boundary(late.state, in_force, names, settle=settle, timeout=timeout)
     with tempfile.TemporaryDirectory(prefix="eddyline-") as scratch, ExitStack() as kept:
-        facts = _facts(late, in_force, Path(scratch))
+        plan = _version_plan(late, in_force, Path(scratch))
         frames = [
-            _results(late, facts, source, rows, in_force, kept)
+            _results(late, plan, source, rows, in_force, kept)
             for source, boundary in zip(late.sources, boundaries, strict=True)
             for rows in _inputs(source, late, boundary)
         ]
@@ -113,12 +113,12 @@ def _settle(late: Late, in_force: InForce) -> None:
 
 
 def _results(
-    late: Late, facts: Facts, source: Source, rows: DataFrame, in_force: InForce, kept: ExitStack
+    late: Late, plan: VersionPlan, source: PipelineSource, rows: DataFrame, in_force: InForce, kept: ExitStack
 ) -> DataFrame:
     now = datetime.now(UTC)
     batch = Batch(late.state.id, late.settings.name, source.settings.name, 0, in_force.since, now)
-    nulled = _failing(late.settings, facts, source, rows)
-    results = results_of(late.settings, facts, source, rows, batch, nulled)
+    nulled = _failing(late.settings, plan, source, rows)
+    results = results_of(late.settings, plan, source, rows, batch, nulled)
     if source.identity.kind != "counted row":
         return results
     results = results.persist()  # rows can be numbered when all are counted
@@ -126,9 +126,11 @@ def _results(
     return with_complete_keys(results, source.identity.kind, summary_of(results).blocks)
 
 
-def _failing(settings: PipelineSettings, facts: Facts, source: Source, rows: DataFrame) -> set[str]:
+def _failing(
+    settings: PipelineSettings, plan: VersionPlan, source: PipelineSource, rows: DataFrame
+) -> set[str]:
     """The calls that only Spark can compute and that fail on some row: they count as NULL, as in the pipeline."""
-    calls = facts.externals(source.stream.name)
+    calls = plan.externals(source.stream.name)
     found = find_culprits(rows, calls, allowed=settings.functions) if calls else {}
     return {pin_text(call) for call in found}
 
@@ -137,7 +139,7 @@ def _none(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame([], SCHEMA)
 
 
-def _inputs(source: Source, late: Late, boundary: Boundary) -> Iterator[DataFrame]:
+def _inputs(source: PipelineSource, late: Late, boundary: Boundary) -> Iterator[DataFrame]:
     """The rows of the batches that were missed."""
     checkpoint = late.state.checkpoint(boundary.source)
     if source.settings.format in FILES:
@@ -171,7 +173,7 @@ class _OneQuery:
         return list(self.history)
 
 
-def _facts(late: Late, in_force: InForce, folder: Path) -> Facts:
+def _version_plan(late: Late, in_force: InForce, folder: Path) -> VersionPlan:
     """The query alone, compiled, with its revision, number and destination."""
     version, registry = in_force.since, late.registry
     alone = _OneQuery(version, in_force.entry, tuple(registry.streams()), tuple(registry.versions([version])))
@@ -180,7 +182,7 @@ def _facts(late: Late, in_force: InForce, folder: Path) -> Facts:
     versions.current()
     for id, why in versions.problems.items():
         raise EddylineError(f'query "{id}" is not evaluated: {why}')
-    return Facts(
+    return VersionPlan(
         versions.shipment(version),
         versions.queries(version),
         versions.table(version),

@@ -17,8 +17,8 @@ import pyarrow as pa
 from eddyline.errors import EddylineError
 from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.base.schemas import find_columns, quoted
-from eddyline.runtime.spark.dataframe.gathering import ROWS, Appetite, gathered
-from eddyline.runtime.spark.dataframe.worker import Ids, Work
+from eddyline.runtime.spark.dataframe.gathering import ROWS, BatchSizer, gathered
+from eddyline.runtime.spark.dataframe.worker import Ids, MatchWork
 from eddyline.runtime.spark.functions import external_columns, external_name
 from eddyline.runtime.spark.sessions import session_checks
 from eddyline.runtime.spark.transport.carrying import carried_rows
@@ -57,7 +57,7 @@ def count(
         session_checks.check(spark, time_zone=qs.time_zone)
         found = find_columns(df.schema, source, columns)
         shipment = ship(qs, folder=place, local=session_checks.is_local(spark))
-        work = Work(shipment, source.name, tuple(found), ids, True, False, externals)
+        work = MatchWork(shipment, source.name, tuple(found), ids, True, False, externals)
         read = [F.col(quoted(column)).alias(f"_{place}") for place, column in enumerate(found.values())]
         computed = external_columns(df, externals, allowed=functions)
         read += [column.alias(external_name(place)) for place, column in enumerate(computed)]
@@ -71,12 +71,12 @@ def count(
     return transformed
 
 
-def partition_counts(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def partition_counts(work: MatchWork, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """In the worker: the matches of all batches together, those queries alone that have some."""
     queries = work.shipment.open()
     names = [*work.columns, *map(external_name, range(len(work.externals)))]
     totals: npt.NDArray[np.int64] | None = None
-    for batch in gathered(batches, Appetite(ROWS)):
+    for batch in gathered(batches, BatchSizer(ROWS)):
         # a column that no query reads says how many rows there are
         named = batch.rename_columns(names or [""])
         known = {call: batch.column(len(work.columns) + place) for place, call in enumerate(work.externals)}

@@ -18,7 +18,7 @@ BYTES: Final = 1 << 24  # of the rows themselves
 
 
 @dataclass
-class Appetite:
+class BatchSizer:
     """How many rows the next batch should have; the first is taken as it comes, to see how many matches rows have."""
 
     rows: int = 1
@@ -28,14 +28,14 @@ class Appetite:
         self.rows = min(ROWS, PAIRS * rows // max(pairs, 1))
 
 
-def gathered(batches: Iterator[pa.RecordBatch], appetite: Appetite) -> Iterator[pa.RecordBatch]:
+def gathered(batches: Iterator[pa.RecordBatch], sizer: BatchSizer) -> Iterator[pa.RecordBatch]:
     """The same rows in the same order, in batches of about the size that is wanted, none cut."""
     waiting: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
         waiting.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= appetite.rows or size >= BYTES:
+        if rows >= sizer.rows or size >= BYTES:
             yield _together(waiting)
             waiting, rows, size = [], 0, 0
     if waiting:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from eddyline.errors import EddylineError, SchemaError
 from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.base.schemas import find_columns, quoted
-from eddyline.runtime.spark.dataframe.worker import Ids, Work, matching_rows, query_lists
+from eddyline.runtime.spark.dataframe.worker import Ids, MatchWork, matching_rows, query_lists
 from eddyline.runtime.spark.functions import external_columns
 from eddyline.runtime.spark.sessions import session_checks
 from eddyline.runtime.spark.transport.carrying import carried_column, carried_rows
@@ -85,7 +85,7 @@ def match(
                 hint="rename it first",
             )
         shipment = ship(qs, folder=place, local=session_checks.is_local(spark))
-        work = Work(shipment, source.name, tuple(found), ids, explode, keep_unmatched, externals)
+        work = MatchWork(shipment, source.name, tuple(found), ids, explode, keep_unmatched, externals)
         way = _way or ("rows" if set(found.values()) == set(known) else "lists")
         if way == "rows" and not externals and schema is not None:
             return _matching_rows(df, work, list(found.values()), name)
@@ -109,7 +109,7 @@ def _schema(df: DataFrame) -> StructType | None:
         return None  # the workers check the columns then
 
 
-def _matching_rows(df: DataFrame, work: Work, columns: Sequence[str], name: str) -> DataFrame:
+def _matching_rows(df: DataFrame, work: MatchWork, columns: Sequence[str], name: str) -> DataFrame:
     from pyspark.sql.types import StructType
 
     kind = _kind(work)
@@ -124,7 +124,7 @@ def _matching_rows(df: DataFrame, work: Work, columns: Sequence[str], name: str)
     return plain.mapInArrow(carried_rows(partial(matching_rows, work, places)), schema)
 
 
-def _with_lists(df: DataFrame, work: Work, columns: Sequence[Column], name: str) -> DataFrame:
+def _with_lists(df: DataFrame, work: MatchWork, columns: Sequence[Column], name: str) -> DataFrame:
     from pyspark.sql import functions as F
 
     lists = _lists(work, columns)
@@ -135,7 +135,7 @@ def _with_lists(df: DataFrame, work: Work, columns: Sequence[Column], name: str)
     return df.withColumn(_SEVERAL, lists).withColumn(name, explode(_SEVERAL)).drop(_SEVERAL)
 
 
-def _lists(work: Work, columns: Sequence[Column]) -> Column:
+def _lists(work: MatchWork, columns: Sequence[Column]) -> Column:
     """The matcher as one column; nondeterministic in Spark's words, or a filter on it would evaluate it again."""
     from pyspark.sql import functions as F
 
@@ -144,7 +144,7 @@ def _lists(work: Work, columns: Sequence[Column]) -> Column:
     return cast("Column", udf.asNondeterministic()(*columns))
 
 
-def _kind(work: Work) -> ArrayType:
+def _kind(work: MatchWork) -> ArrayType:
     """The type of a row's queries; Spark need not look for a NULL at each of them, which was half of reading them."""
     from pyspark.sql.types import ArrayType, IntegerType, StringType
 

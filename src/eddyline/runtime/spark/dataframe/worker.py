@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from eddyline.model.expression import Call
 from eddyline.model.matches import Matches
-from eddyline.runtime.spark.dataframe.gathering import Appetite, gathered
+from eddyline.runtime.spark.dataframe.gathering import BatchSizer, gathered
 from eddyline.runtime.spark.transport.shipping import Shipment
 
 Ids = Literal["id", "number"]
@@ -20,7 +20,7 @@ Counts = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)
-class Work:
+class MatchWork:
     """What a worker is asked for: the queries of a stream, over these columns, as `ids`, one row per match if exploded.
 
     Behind the columns come the values of `externals`, which Spark has computed.
@@ -35,7 +35,7 @@ class Work:
     externals: tuple[Call, ...] = ()
 
 
-def query_lists(work: Work, batches: Iterator[pa.Array | Sequence[pa.Array]]) -> Iterator[pa.Array]:
+def query_lists(work: MatchWork, batches: Iterator[pa.Array | Sequence[pa.Array]]) -> Iterator[pa.Array]:
     """For the columns of each batch (one comes alone) a list of queries for every row."""
     queries = work.shipment.open()
     for given in batches:
@@ -46,20 +46,20 @@ def query_lists(work: Work, batches: Iterator[pa.Array | Sequence[pa.Array]]) ->
 
 
 def matching_rows(
-    work: Work, places: Sequence[int], batches: Iterator[pa.RecordBatch]
+    work: MatchWork, places: Sequence[int], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """The rows of each batch that match, their queries behind the other columns; `places` are those of `work.columns`."""
     queries = work.shipment.open()
-    appetite = Appetite()
-    for batch in gathered(batches, appetite):
+    sizer = BatchSizer()
+    for batch in gathered(batches, sizer):
         arrays = [batch.column(place) for place in places]
         found = queries.match(_named_columns(arrays, work), stream=work.stream, known=_known(arrays, work))
         result = _exploded(batch, found, work) if work.explode else _listed(batch, found, work)
-        appetite.learn(batch.num_rows, result.num_rows if work.explode else len(result.column(-1).values))
+        sizer.learn(batch.num_rows, result.num_rows if work.explode else len(result.column(-1).values))
         yield result
 
 
-def _listed(batch: pa.RecordBatch, found: Matches, work: Work) -> pa.RecordBatch:
+def _listed(batch: pa.RecordBatch, found: Matches, work: MatchWork) -> pa.RecordBatch:
     """Each row with all of its queries."""
     starts, number = found.lists()
     values = _values(found, number, work.ids)
@@ -69,7 +69,7 @@ def _listed(batch: pa.RecordBatch, found: Matches, work: Work) -> pa.RecordBatch
     return _beside(batch.take(pa.array(row)), _lists(np.append(starts[row], starts[-1]), values))
 
 
-def _exploded(batch: pa.RecordBatch, found: Matches, work: Work) -> pa.RecordBatch:
+def _exploded(batch: pa.RecordBatch, found: Matches, work: MatchWork) -> pa.RecordBatch:
     """A row for each of its queries."""
     row, number = found.pair_arrays()
     values = _values(found, number, work.ids)
@@ -78,13 +78,13 @@ def _exploded(batch: pa.RecordBatch, found: Matches, work: Work) -> pa.RecordBat
     return _beside(batch.take(pa.array(row)), values)
 
 
-def _named_columns(arrays: list[pa.Array], work: Work) -> pa.RecordBatch:
+def _named_columns(arrays: list[pa.Array], work: MatchWork) -> pa.RecordBatch:
     """The arrays as the stream's columns; others stay, without a name, to say how many rows there are."""
     rest = len(arrays) - len(work.columns)
     return pa.RecordBatch.from_arrays(arrays, names=[*work.columns, *[""] * rest])
 
 
-def _known(arrays: list[pa.Array], work: Work) -> dict[Call, pa.Array]:
+def _known(arrays: list[pa.Array], work: MatchWork) -> dict[Call, pa.Array]:
     return dict(zip(work.externals, arrays[len(work.columns) :], strict=False))
 
 

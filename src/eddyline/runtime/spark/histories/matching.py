@@ -20,13 +20,13 @@ from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.base.schemas import quoted, type_text
 from eddyline.runtime.spark.functions import find_culprits, pin_text
 from eddyline.runtime.spark.histories.matching_worker import (
-    Selection,
+    FileSelection,
     counts,
     json_texts,
     pairs,
     several_lists,
 )
-from eddyline.runtime.spark.histories.parquet_files import Rows, explained
+from eddyline.runtime.spark.histories.parquet_files import ParquetRows, explained
 from eddyline.runtime.spark.histories.sending import Sending, despite_failures
 from eddyline.runtime.spark.sessions import session_checks
 from eddyline.runtime.spark.transport.carrying import carried_rows
@@ -43,14 +43,14 @@ PAIRS: Final = "query STRING, file STRING, row BIGINT"
 class Matching:
     """Queries of a set over the rows of one of its streams; `nulled` are calls that fail and count as NULL, by text."""
 
-    rows: Rows
+    rows: ParquetRows
     queries: QuerySet
     stream: Stream
     shipment: Shipment
     nulled: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(rows: Rows, queries: QuerySet, stream: Stream, folder: str | None = None) -> Matching:
+    def of(rows: ParquetRows, queries: QuerySet, stream: Stream, folder: str | None = None) -> Matching:
         """Ready to run; `folder` is where compiled queries are put for the workers, as for `match`."""
         spark = rows.frame.sparkSession
         session_checks.check(spark, time_zone=queries.time_zone)
@@ -122,11 +122,11 @@ class Matching:
         externals = dict.fromkeys([*self.queries.externals(name), *calls])
         return Sending.of(self.rows, self.stream, {*self.queries.columns_read(name), *columns}, externals)
 
-    def _selection(self, lists: SelectLists) -> Selection:
+    def _selection(self, lists: SelectLists) -> FileSelection:
         mine = [select for select in lists.lists if select.stream == self.stream]
         calls = [call for select in mine for call in select.externals]
         columns = [name for select in mine for name in select.columns]
-        return Selection(self.shipment, self._sending(columns, calls), self.stream.name, lists)
+        return FileSelection(self.shipment, self._sending(columns, calls), self.stream.name, lists)
 
 
 def _ddl(selected: pa.Schema, as_text: bool) -> str:

@@ -42,7 +42,7 @@ def pairs(shipment: Shipment, sending: Sending, stream: str, batches: Batches) -
 
 
 @dataclass(frozen=True)
-class Selection:
+class FileSelection:
     """Which set, which rows, what is selected."""
 
     shipment: Shipment
@@ -67,13 +67,15 @@ class Selection:
         return self.lists.lists[place].schema_behind(LEAD)
 
 
-def json_texts(selection: Selection, batches: Batches) -> Batches:
+def json_texts(selection: FileSelection, batches: Batches) -> Batches:
     """Rows of all lists as text."""
     for place, table in selection.tables(batches):
         yield pa.RecordBatch.from_arrays([_same(place, table), json_lines(table)], names=["list", "value"])
 
 
-def several_lists(selection: Selection, places: tuple[int, ...], as_text: bool, batches: Batches) -> Batches:
+def several_lists(
+    selection: FileSelection, places: tuple[int, ...], as_text: bool, batches: Batches
+) -> Batches:
     """The rows of several lists, each in a column of its own."""
     names = ["list", *(f"p{place}" for place in places)]
     empty = [_written(selection.schema(place).empty_table(), as_text) for place in places]

@@ -41,7 +41,7 @@ class ParquetFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedFile:
     """A file: its name as people see it, and how many rows of the history come before its own."""
 
     name: str
@@ -49,11 +49,11 @@ class Located:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ParquetRows:
     """What a source holds: its rows, with `FILE` and `ROW` behind the stream's columns, and its files by their hash."""
 
     frame: DataFrame
-    files: dict[int, Located]
+    files: dict[int, LocatedFile]
     count: int
 
 
@@ -63,7 +63,7 @@ def stream_in(spark: SparkSession, name: str, files: ParquetFiles) -> Stream:
         return stream_of(name, _reader(spark, files).parquet(*_paths(files)).schema)
 
 
-def read_rows(spark: SparkSession, files: ParquetFiles, stream: Stream) -> Rows:
+def read_rows(spark: SparkSession, files: ParquetFiles, stream: Stream) -> ParquetRows:
     """Rows of exactly the stream's columns; runs one job, which counts the rows of each file."""
     from pyspark.sql import functions as F
 
@@ -77,10 +77,10 @@ def read_rows(spark: SparkSession, files: ParquetFiles, stream: Stream) -> Rows:
     located, total = _locate([tuple(row) for row in found], files)
     columns = [F.col(quoted(name)) for name in stream.schema.names]
     known = frame.select(*columns, F.xxhash64(place["file_path"]).alias(FILE), place["row_index"].alias(ROW))
-    return Rows(known, located, total)
+    return ParquetRows(known, located, total)
 
 
-def _locate(found: list[tuple[str, int, int]], files: ParquetFiles) -> tuple[dict[int, Located], int]:
+def _locate(found: list[tuple[str, int, int]], files: ParquetFiles) -> tuple[dict[int, LocatedFile], int]:
     """Files by their hash, in the order of the history, and the rows of all of them."""
     names = {os.path.abspath(name): (place, name) for place, name in enumerate(files.names)}  # noqa: PTH100
 
@@ -90,11 +90,11 @@ def _locate(found: list[tuple[str, int, int]], files: ParquetFiles) -> tuple[dic
         place, name = names[unquote(urlsplit(path).path)]
         return place, (), name
 
-    located: dict[int, Located] = {}
+    located: dict[int, LocatedFile] = {}
     total = 0
     for path, key, count in sorted(found, key=lambda row: rank(row[0])):
         assert key not in located, "no two addresses have one hash"
-        located[key] = Located(rank(path)[2], total)
+        located[key] = LocatedFile(rank(path)[2], total)
         total += count
     return located, total
 

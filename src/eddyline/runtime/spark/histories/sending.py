@@ -16,7 +16,7 @@ from eddyline.model.catalog import Stream
 from eddyline.model.expression import Call
 from eddyline.runtime.spark.base.schemas import quoted
 from eddyline.runtime.spark.functions import external_columns, external_name, find_culprits, pin_text
-from eddyline.runtime.spark.histories.parquet_files import FILE, ROW, Located, Rows
+from eddyline.runtime.spark.histories.parquet_files import FILE, ROW, LocatedFile, ParquetRows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,17 +30,19 @@ class Sending:
     """What travels, in this order: file and row, columns of the stream, values of calls. It is known at both ends."""
 
     schema: pa.Schema
-    files: dict[int, Located] | None  # None: nobody asks for places, and file and row stay at home
+    files: dict[int, LocatedFile] | None  # None: nobody asks for places, and file and row stay at home
     externals: tuple[Call, ...] = ()
 
     @staticmethod
-    def of(rows: Rows, stream: Stream, columns: Iterable[str], externals: Iterable[Call] = ()) -> Sending:
+    def of(
+        rows: ParquetRows, stream: Stream, columns: Iterable[str], externals: Iterable[Call] = ()
+    ) -> Sending:
         """These columns of a stream, in its order."""
         wanted = set(columns)
         schema = pa.schema([field for field in stream.schema if field.name in wanted])
         return Sending(schema, rows.files, tuple(externals))
 
-    def frame(self, rows: Rows, nulled: Collection[str] = ()) -> DataFrame:
+    def frame(self, rows: ParquetRows, nulled: Collection[str] = ()) -> DataFrame:
         """What the workers get; calls that are `nulled`, by their text, are NULL."""
         from pyspark.sql import functions as F
 
@@ -62,13 +64,13 @@ class Sending:
             )
             known = dict(zip(self.externals, batch.columns[lead + len(self.schema) :], strict=True))
             if self.files is None:
-                yield Run(whole, Located("", 0), 0, known)
+                yield Run(whole, LocatedFile("", 0), 0, known)
             else:
                 yield from _cut(self.files, batch, whole, known)
 
 
 def _cut(
-    files: dict[int, Located], batch: pa.RecordBatch, whole: pa.RecordBatch, known: Known
+    files: dict[int, LocatedFile], batch: pa.RecordBatch, whole: pa.RecordBatch, known: Known
 ) -> Iterator[Run]:
     file, row = np.asarray(batch.column(0)), np.asarray(batch.column(1))
     cuts = np.flatnonzero((np.diff(file) != 0) | (np.diff(row) != 1)) + 1
@@ -83,7 +85,7 @@ class Run:
     """Consecutive rows of one file; `first` is the number of the first one in it, counted from 0."""
 
     batch: pa.RecordBatch
-    file: Located
+    file: LocatedFile
     first: int
     known: Known
 
@@ -98,7 +100,7 @@ def _as(column: Any, kind: pa.DataType) -> Any:
 
 
 def despite_failures(
-    rows: Rows, externals: Collection[Call], action: Callable[[Collection[str]], T]
+    rows: ParquetRows, externals: Collection[Call], action: Callable[[Collection[str]], T]
 ) -> tuple[T, dict[Call, str]]:
     """What an action gives that gets the texts of calls to count as NULL, and those calls with the reason of each.
 

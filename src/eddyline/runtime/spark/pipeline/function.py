@@ -6,9 +6,9 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from eddyline.runtime.spark.base.settings import PipelineSettings
-from eddyline.runtime.spark.pipeline.batch.batch_context import Workshop
+from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
 from eddyline.runtime.spark.pipeline.batch.run import run_batch
-from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,10 +21,12 @@ class StopRequested(Exception):
 class BatchFunction:
     """One source's batches. Under Spark Connect it runs in another process: pickled it is settings and nothing open."""
 
-    def __init__(self, settings: PipelineSettings, source: Source, shop: Workshop | None = None) -> None:
+    def __init__(
+        self, settings: PipelineSettings, source: PipelineSource, context: BatchContext | None = None
+    ) -> None:
         self._settings = settings
         self._source = source
-        self._shop = shop
+        self._shop = context
         self.stopping = Event()
         self.busy = False
 
@@ -36,7 +38,7 @@ class BatchFunction:
                 raise StopRequested("the pipeline stops")
             if self._shop is None:
                 several = len(self._settings.sources) > 1
-                self._shop = Workshop(self._settings, df.sparkSession, shared=several)
+                self._shop = BatchContext(self._settings, df.sparkSession, shared=several)
             run_batch(self._shop, self._source, df, batch_id)
         except BaseException as error:
             if self._shop is not None:

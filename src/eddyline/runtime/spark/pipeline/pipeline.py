@@ -10,7 +10,7 @@ from eddyline.runtime.spark.base.failures import in_words
 from eddyline.runtime.spark.base.folders import check_apart
 from eddyline.runtime.spark.base.secrets import revealed_all, secrets_in
 from eddyline.runtime.spark.base.settings import PipelineSettings, read_settings
-from eddyline.runtime.spark.pipeline.plan import Plan, make_plan
+from eddyline.runtime.spark.pipeline.plan import PipelinePlan, make_plan
 from eddyline.runtime.spark.pipeline.running import RunningPipeline
 from eddyline.runtime.spark.sessions import session_checks
 from eddyline.runtime.spark.sessions.session import session
@@ -64,7 +64,7 @@ class Pipeline:
         finally:
             running.stop()
 
-    def plan(self, spark: SparkSession | None = None) -> Plan:
+    def plan(self, spark: SparkSession | None = None) -> PipelinePlan:
         """What it would do, with everything checked that can be checked, and nothing changed anywhere."""
         opened, own = self._session(spark)
         try:

@@ -19,9 +19,9 @@ from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.functions import spark_resolver
 from eddyline.runtime.spark.pipeline.batch.batch_context import folder_of, open_registry, sources_of
 from eddyline.runtime.spark.pipeline.batch.matching import columns_sent, results_of
-from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
+from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
 from eddyline.runtime.spark.pipeline.input.identity import WORDS
-from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import make_router, make_sink
 from eddyline.runtime.spark.versions import Pin, StateFolder, VersionLog, Versions
 from eddyline.runtime.spark.versions.state import IDENTITY
@@ -62,7 +62,7 @@ class SinkPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PipelinePlan:
     """All of a pipeline, as it would start now. `left_out` and `without_sink` are findings: queries and reasons."""
 
     name: str
@@ -91,7 +91,7 @@ class Plan:
         return asdict(self)
 
 
-def make_plan(settings: PipelineSettings, spark: SparkSession) -> Plan:
+def make_plan(settings: PipelineSettings, spark: SparkSession) -> PipelinePlan:
     """Check everything, in the order in which a start does, and say what would happen."""
     state = _state(settings)
     with open_registry(settings) as registry, tempfile.TemporaryDirectory(prefix="eddyline-") as scratch:
@@ -105,23 +105,23 @@ def make_plan(settings: PipelineSettings, spark: SparkSession) -> Plan:
         versions = Versions(registry, Path(scratch), time_zone=settings.time_zone, resolver=resolver)
         version = versions.current()
         shipment = versions.shipment(version)
-        facts = Facts(shipment, shipment.open(), versions.table(version), make_router(settings.sinks))
-        return Plan(
+        plan = VersionPlan(shipment, shipment.open(), versions.table(version), make_router(settings.sinks))
+        return PipelinePlan(
             name=settings.name,
             registry=_registry_name(settings, registry),
             version=version,
-            queries=len(facts.queries),
+            queries=len(plan.queries),
             checkpoint=settings.checkpoint,
             goes_on=state is not None,
             trigger=settings.trigger,
             time_zone=settings.time_zone,
             dead_letters=settings.dead_letter_folder,
             session=_shown(settings.session.settings),
-            sources=tuple(_source_plan(settings, facts, source, spark, state) for source in sources),
-            sinks=tuple(_sink_plan(sink, guarantee, facts) for sink, guarantee in sinks),
-            compiled=facts.queries.explain().partition(": ")[2],  # the set counts versions of its own
+            sources=tuple(_source_plan(settings, plan, source, spark, state) for source in sources),
+            sinks=tuple(_sink_plan(sink, guarantee, plan) for sink, guarantee in sinks),
+            compiled=plan.queries.explain().partition(": ")[2],  # the set counts versions of its own
             left_out=dict(versions.problems),
-            without_sink=facts.without_sink(),
+            without_sink=plan.without_sink(),
         )
 
 
@@ -156,14 +156,18 @@ def _sinks(settings: PipelineSettings, state: StateFolder | None) -> list[tuple[
 
 
 def _source_plan(
-    settings: PipelineSettings, facts: Facts, source: Source, spark: SparkSession, state: StateFolder | None
+    settings: PipelineSettings,
+    plan: VersionPlan,
+    source: PipelineSource,
+    spark: SparkSession,
+    state: StateFolder | None,
 ) -> SourcePlan:
     rows = source.open(spark)
     empty = spark.createDataFrame([], rows.schema)
-    batch = Batch("", settings.name, source.settings.name, 0, facts.table.version, datetime.now(UTC))
-    results = results_of(settings, facts, source, empty, batch)
+    batch = Batch("", settings.name, source.settings.name, 0, plan.table.version, datetime.now(UTC))
+    results = results_of(settings, plan, source, empty, batch)
     last = _last_batch(state, source)
-    numbers = facts.of_stream(source.stream.name)
+    numbers = plan.of_stream(source.stream.name)
     return SourcePlan(
         name=source.settings.name,
         stream=source.stream.name,
@@ -171,20 +175,20 @@ def _source_plan(
         path=source.settings.path,
         options=_shown(source.settings.options),
         columns={name: str(kind) for name, kind in source.stream.types.items()},
-        sent=tuple(name for name in columns_sent(facts, source) if name in source.stream.types),
+        sent=tuple(name for name in columns_sent(plan, source) if name in source.stream.types),
         identity=WORDS[source.identity.kind],
         queries=len(numbers),
-        shadows=int(facts.table.shadow[numbers].sum()),
+        shadows=int(plan.table.shadow[numbers].sum()),
         next_batch=0 if last is None else last.batch_id + 1,
         spark_plan=scrubbed(_explained(rows) + _explained(results), secrets_in(settings)),
     )
 
 
-def _last_batch(state: StateFolder | None, source: Source) -> Pin | None:
+def _last_batch(state: StateFolder | None, source: PipelineSource) -> Pin | None:
     return None if state is None else VersionLog(state.batches).last(source.settings.name)
 
 
-def _sink_plan(sink: SinkSettings, guarantee: str, facts: Facts) -> SinkPlan:
+def _sink_plan(sink: SinkSettings, guarantee: str, plan: VersionPlan) -> SinkPlan:
     return SinkPlan(
         name=sink.name,
         format=sink.format,
@@ -192,7 +196,7 @@ def _sink_plan(sink: SinkSettings, guarantee: str, facts: Facts) -> SinkPlan:
         default=sink.default,
         guarantee=guarantee,
         options=_shown(sink.options),
-        select_lists=len(facts.select_lists.get(sink.name, ())),
+        select_lists=len(plan.select_lists.get(sink.name, ())),
     )
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.errors import EddylineError, RegistryError
 from eddyline.runtime.spark.base.settings import PipelineSettings
-from eddyline.runtime.spark.pipeline.batch.batch_context import Workshop, sources_of
+from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext, sources_of
 from eddyline.runtime.spark.pipeline.supervision import Supervisor
-from eddyline.runtime.spark.watching import BatchReport, Tail, Totals
+from eddyline.runtime.spark.watching import BatchReport, PipelineTotals, Tail
 from eddyline.runtime.spark.watching.prometheus import QUERIES_SHOWN, Endpoint, exposition
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class RunningPipeline:
         self._open = ExitStack()
         self._ends: list[Callable[[], object]] = []
         try:
-            self._shop = Workshop(settings, spark)
+            self._shop = BatchContext(settings, spark)
             self._open.callback(self._shop.close)
             self._open.enter_context(self._shop.state.lock())
             self._shop.state.refuse_lost_checkpoints()
@@ -95,7 +95,7 @@ class RunningPipeline:
         return copy(self._begin)
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> PipelineTotals:
         """The sums of all batches, of earlier runs too."""
         with self._reading:
             self._reports.extend(self._tail.read())
@@ -165,7 +165,7 @@ class RunningPipeline:
         totals = self.totals
         return exposition(totals, pipeline=self.settings.name, queries=self._counted(totals))
 
-    def _counted(self, totals: Totals) -> dict[str, int] | None:
+    def _counted(self, totals: PipelineTotals) -> dict[str, int] | None:
         """The registry's counts of the queries that are shown; None where it cannot be asked now."""
         counters, busiest = self._shop.registry.counters, totals.busiest(QUERIES_SHOWN)
         try:

@@ -23,10 +23,10 @@ from eddyline.errors import (
 from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.base.failures import in_words, missing_package
 from eddyline.runtime.spark.base.secrets import Secret, secrets_in
-from eddyline.runtime.spark.pipeline.batch.batch_context import Workshop
+from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
 from eddyline.runtime.spark.pipeline.batch.run import StreamChanged
 from eddyline.runtime.spark.pipeline.function import BatchFunction, StopRequested
-from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.watching.logs import event
 
 if TYPE_CHECKING:
@@ -50,18 +50,18 @@ log = logging.getLogger("eddyline.pipeline")
 class Supervisor:
     """A thread that runs a source until it has ended, is stopped, or has failed too often."""
 
-    def __init__(self, spark: SparkSession, shop: Workshop, source: Source) -> None:
+    def __init__(self, spark: SparkSession, context: BatchContext, source: PipelineSource) -> None:
         self.source = source
         self.state = "starting"
         self.attempts = 0  # failures in a row
         self.failure: EddylineError | None = None  # why it has given up
         self.trouble: str | None = None  # what is wrong and may pass
         self._spark = spark
-        self._shop = shop
+        self._shop = context
         self._stopping = threading.Event()
         self._at_once = threading.Event()
         self._ended = threading.Event()
-        self._function = BatchFunction(shop.settings, source, shop)
+        self._function = BatchFunction(context.settings, source, context)
         self._thread = threading.Thread(target=self._run, name=f"eddyline-{self.name}", daemon=True)
 
     @property
@@ -116,7 +116,7 @@ class Supervisor:
     def _reopen(self, stream: Stream) -> None:
         """Go on with other columns."""
         event(log, f"source {self.name} is opened again: its stream has other columns", source=self.name)
-        self.source = Source(self.source.settings, stream)
+        self.source = PipelineSource(self.source.settings, stream)
         self._function = BatchFunction(self._shop.settings, self.source, self._shop)
         if self._stopping.is_set():
             self._function.stopping.set()
@@ -182,7 +182,7 @@ class Supervisor:
         ):  # in the process where Spark Connect runs batches
             pin = self._shop.log.last(self.name)
             assert pin is not None, "what changed was seen in a batch"
-            return StreamChanged(self._shop.facts(pin.version).queries.stream(self.source.stream.name))
+            return StreamChanged(self._shop.plan(pin.version).queries.stream(self.source.stream.name))
         lacking = missing_package(own or error)
         if lacking is not None:
             return lacking

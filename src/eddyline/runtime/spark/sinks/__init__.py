@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eddyline.runtime.spark.sinks.base import Refused, RowsRefusedError, Sink
+from eddyline.runtime.spark.sinks.base import RefusedResult, RowsRefusedError, Sink
 from eddyline.runtime.spark.sinks.make import guarantee_of, make_router, make_sink
 
-__all__ = ["Refused", "RowsRefusedError", "Sink", "guarantee_of", "make_router", "make_sink"]
+__all__ = ["RefusedResult", "RowsRefusedError", "Sink", "guarantee_of", "make_router", "make_sink"]

@@ -86,7 +86,7 @@ class TextSink:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedResult:
     """A result that a sink will never take."""
 
     destination: str | None
@@ -101,7 +101,7 @@ class Refused:
 class RowsRefusedError(EddylineError):
     """All rows of a batch were delivered but these, which belong into the dead letters; trying again is of no use."""
 
-    def __init__(self, message: str, refused: tuple[Refused, ...], delivered: int) -> None:
+    def __init__(self, message: str, refused: tuple[RefusedResult, ...], delivered: int) -> None:
         super().__init__(message)
         self.refused = refused
         self.delivered = delivered

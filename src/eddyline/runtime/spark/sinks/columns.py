@@ -13,7 +13,7 @@ from typing import Final
 from eddyline.errors import DeliveryError, SinkError
 from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.sinks.base import Lists
-from eddyline.runtime.spark.sinks.storage import Storage
+from eddyline.runtime.spark.sinks.storage import OutputFolder
 from eddyline.runtime.spark.sinks.typed import TypedList, typed_list
 
 COLUMNS: Final = "_columns.json"
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 class OutputColumns:
     """The columns of one output; what is settled does not change, so it is read once."""
 
-    def __init__(self, storage: Storage, settings: SinkSettings) -> None:
+    def __init__(self, storage: OutputFolder, settings: SinkSettings) -> None:
         self._storage = storage
         self._settings = settings
         self._settled: tuple[TypedList | None] | None = None

@@ -11,7 +11,7 @@ from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import columns, with_parts
-from eddyline.runtime.spark.sinks.storage import Storage
+from eddyline.runtime.spark.sinks.storage import OutputFolder
 from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
@@ -39,6 +39,6 @@ class DeltaSink(FolderSink):
             writer.mode("append").save(storage.address)
         return None
 
-    def _may_adopt(self, storage: Storage) -> bool:
+    def _may_adopt(self, storage: OutputFolder) -> bool:
         names = storage.names()
         return not names or "_delta_log" in names

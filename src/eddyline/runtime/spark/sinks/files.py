@@ -21,7 +21,7 @@ from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, with_parts
-from eddyline.runtime.spark.sinks.storage import Storage
+from eddyline.runtime.spark.sinks.storage import OutputFolder
 from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class FileSink(FolderSink):
             )
 
     def _write(
-        self, rows: DataFrame, batch: Batch, typed: TypedList | None, storage: Storage, to: str
+        self, rows: DataFrame, batch: Batch, typed: TypedList | None, storage: OutputFolder, to: str
     ) -> None:
         self._output_columns.settle(typed)
         shaped = columns(rows, typed, KEPT, (*FOLDERS, *self._settings.partition_by))

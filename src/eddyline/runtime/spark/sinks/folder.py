@@ -10,7 +10,7 @@ from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.base import EXACTLY_ONCE, Lists, delivering
 from eddyline.runtime.spark.sinks.columns import OutputColumns
 from eddyline.runtime.spark.sinks.owner import check_owner, take_possession
-from eddyline.runtime.spark.sinks.storage import Storage, storage_of
+from eddyline.runtime.spark.sinks.storage import OutputFolder, storage_of
 from eddyline.runtime.spark.sinks.typed import TypedList
 
 
@@ -23,7 +23,7 @@ class FolderSink:
         self.name = settings.name
         self._settings = settings
         self._folder = folder
-        self._opened: Storage | None = None
+        self._opened: OutputFolder | None = None
         self._columns: OutputColumns | None = None
 
     def typed_for(self, lists: Lists, batch: Batch) -> TypedList | None:
@@ -38,7 +38,7 @@ class FolderSink:
         return self._columns
 
     @property
-    def _storage(self) -> Storage:
+    def _storage(self) -> OutputFolder:
         """Where results lie, of a sink that is open."""
         assert self._opened is not None, "a sink is opened before it gets rows"
         return self._opened
@@ -63,11 +63,11 @@ class FolderSink:
         """Nothing is held open."""
         self._opened = self._columns = None
 
-    def _may_adopt(self, storage: Storage) -> bool:
+    def _may_adopt(self, storage: OutputFolder) -> bool:
         """Whether what somebody else has put there may be used."""
         return False
 
-    def _found(self) -> Storage:
+    def _found(self) -> OutputFolder:
         if not self._settings.path:
             raise SinkError(
                 f'sink "{self.name}" of format {self._settings.format} has no path', hint='path = "out"'

@@ -13,7 +13,7 @@ from typing import Any, Final
 from eddyline.errors import SinkError
 from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.base.values import PipelineIdentity
-from eddyline.runtime.spark.sinks.storage import Storage
+from eddyline.runtime.spark.sinks.storage import OutputFolder
 
 MARK: Final = "_eddyline.json"
 FORMAT: Final = 1
@@ -49,7 +49,7 @@ def mark_of(settings: SinkSettings, pipeline: PipelineIdentity) -> Mark:
     return Mark(pipeline.id, pipeline.name, settings.name, settings.format, settings.partition_by)
 
 
-def read_mark(storage: Storage) -> Mark | None:
+def read_mark(storage: OutputFolder) -> Mark | None:
     """What an output says, None where it says nothing."""
     content = storage.read(MARK)
     if content is None:
@@ -78,7 +78,7 @@ def _mark(found: dict[str, Any]) -> Mark:
 
 
 def check_owner(
-    storage: Storage, settings: SinkSettings, pipeline: PipelineIdentity | None, *, adopt: bool = False
+    storage: OutputFolder, settings: SinkSettings, pipeline: PipelineIdentity | None, *, adopt: bool = False
 ) -> Mark | None:
     """The mark of an output that is ours, None where it is new; a `SinkError` where it is somebody else's.
 
@@ -120,7 +120,7 @@ def _check_same(found: Mark, settings: SinkSettings, where: str) -> None:
 
 
 def take_possession(
-    storage: Storage, settings: SinkSettings, pipeline: PipelineIdentity, *, adopt: bool = False
+    storage: OutputFolder, settings: SinkSettings, pipeline: PipelineIdentity, *, adopt: bool = False
 ) -> Mark:
     """The mark of an output that is ours, written if it is new."""
     found = check_owner(storage, settings, pipeline, adopt=adopt)

@@ -19,7 +19,7 @@ FEW: Final = (
 )
 
 
-class Storage(Protocol):
+class OutputFolder(Protocol):
     """A folder of an output; names are relative to it, with slashes."""
 
     address: str
@@ -47,10 +47,10 @@ class Storage(Protocol):
         """The visible files below a folder, with their sizes; None where there is no such folder."""
 
 
-def storage_of(path: str, folder: Path) -> Storage:
+def storage_of(path: str, folder: Path) -> OutputFolder:
     """The storage of a path, relative to `folder`; of a file: URL; or of another address, by fsspec."""
     here = local_path(path)
-    return RemoteStorage(path) if here is None else LocalStorage((folder / here).absolute())
+    return RemoteOutput(path) if here is None else LocalOutput((folder / here).absolute())
 
 
 def spark_address(path: Path) -> str:
@@ -64,7 +64,7 @@ def spark_address(path: Path) -> str:
     return f"file://{path}"
 
 
-class LocalStorage:
+class LocalOutput:
     """A folder that the operating system reaches: a rename puts a batch in its place, whole or not at all."""
 
     def __init__(self, root: Path) -> None:
@@ -150,7 +150,7 @@ def flush_all(folder: Path) -> None:
         flush(within)
 
 
-class RemoteStorage:
+class RemoteOutput:
     """A folder behind fsspec, where moving many files is not one step: a record says which batches are whole.
 
     `_commits/<folder>.json` is written last and names the files; readers go by the records.

@@ -20,7 +20,7 @@ from eddyline.errors import DeliveryError, SinkError
 from eddyline.runtime.spark.base.secrets import Secret, Value, revealed, scrubbed, secrets_in
 from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
-from eddyline.runtime.spark.sinks.base import Refused, RowsRefusedError, TextSink, delivering
+from eddyline.runtime.spark.sinks.base import RefusedResult, RowsRefusedError, TextSink, delivering
 from eddyline.runtime.spark.sinks.documents import Document, DocumentRecord, cut
 from eddyline.runtime.spark.sinks.shape import as_json, payload_in
 from eddyline.runtime.spark.sinks.typed import TypedList
@@ -72,7 +72,7 @@ class WebhookSink(TextSink):
     def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Post a batch, document by document; what the receiver refuses for good is told at the end."""
         poster = self._given or self._poster()
-        delivered, refused = 0, list[Refused]()
+        delivered, refused = 0, list[RefusedResult]()
         answered = self._answers(batch)
         try:
             with delivering(self._settings, batch):
@@ -187,11 +187,11 @@ def body(sink: str, document: Document, batch: Batch) -> bytes:
     return f'{json.dumps(lead)[:-1]}, "results": [{",".join(document.results)}]}}'.encode()
 
 
-def _refused(document: Document, text: str, reason: str) -> Refused:
+def _refused(document: Document, text: str, reason: str) -> RefusedResult:
     result: dict[str, Any] = json.loads(text)
     kept = {name: result[name] for name in REFUSED}
     payload = payload_in(text)
-    return Refused(destination=document.destination, payload=payload, reason=reason, **kept)
+    return RefusedResult(destination=document.destination, payload=payload, reason=reason, **kept)
 
 
 def _number(options: Mapping[str, Value], name: str, otherwise: float, sink: str) -> float:

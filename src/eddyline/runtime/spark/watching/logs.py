@@ -31,7 +31,7 @@ def structured(
     """Have all records of Eddyline written as lines of JSON, for as long as the context lasts."""
     logger = logging.getLogger(LOGGER)
     handler = _handler(path)
-    handler.setFormatter(JsonLines(secrets))
+    handler.setFormatter(JsonLogFormatter(secrets))
     before, passed_on = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(level)
@@ -56,13 +56,13 @@ def _handler(path: Path | str | None) -> logging.Handler:
         raise FileError(f'"{path}" cannot take the log: {error.strerror}') from None
 
 
-class JsonLines(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """Records as JSON: when, how grave, from where, what, the fields of the event, and the error if there was one.
 
     >>> record = logging.LogRecord(
     ...     "eddyline.demo", logging.INFO, "", 0, "to %s", ("kafka://u:hush@host",), None
     ... )
-    >>> json.loads(JsonLines(["hush"]).format(record))["message"]
+    >>> json.loads(JsonLogFormatter(["hush"]).format(record))["message"]
     'to kafka://u:***@host'
     """
 

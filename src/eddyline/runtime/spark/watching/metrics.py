@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eddyline.runtime.spark.watching.logs import event
-from eddyline.runtime.spark.watching.totals import Totals
+from eddyline.runtime.spark.watching.totals import PipelineTotals
 from eddyline.runtime.spark.watching.values import BatchReport
 
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -54,7 +54,7 @@ class Metrics:
             )
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> PipelineTotals:
         """The sums of everything that was ever reported here."""
         tail = Tail(self.path)
         tail.read()
@@ -66,7 +66,7 @@ class Tail:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self.totals = Totals()
+        self.totals = PipelineTotals()
         self._inode: int | None = None
         self._place = 0
 
@@ -74,7 +74,7 @@ class Tail:
         """What was reported since the last call; at first everything that the file still has."""
         reports: list[BatchReport] = []
         for found in self._lines():
-            if isinstance(found, Totals):
+            if isinstance(found, PipelineTotals):
                 self.totals = found
             else:
                 reports.append(found)
@@ -85,7 +85,7 @@ class Tail:
         """Pass over what is there already; the sums have it."""
         self.read()
 
-    def _lines(self) -> Iterator[BatchReport | Totals]:
+    def _lines(self) -> Iterator[BatchReport | PipelineTotals]:
         try:
             file = self.path.open("rb")
         except FileNotFoundError:
@@ -101,7 +101,7 @@ class Tail:
         self._place += len(text)
         yield from _parsed(text)
 
-    def _rest_of_old(self) -> Iterator[BatchReport | Totals]:
+    def _rest_of_old(self) -> Iterator[BatchReport | PipelineTotals]:
         """What came to the file after our last look and before it was put aside."""
         try:
             with _aside(self.path).open("rb") as file:
@@ -160,11 +160,15 @@ def _whole_lines(text: bytes) -> bytes:
     return text[: text.rfind(b"\n") + 1]
 
 
-def _parsed(text: bytes) -> Iterator[BatchReport | Totals]:
+def _parsed(text: bytes) -> Iterator[BatchReport | PipelineTotals]:
     """What the lines say; one that is no document of ours, such as the half line of a killed process, says nothing."""
     for line in text.splitlines():
         try:
             found = json.loads(line)
-            yield Totals.from_json(found["totals"]) if "totals" in found else BatchReport.from_json(found)
+            yield (
+                PipelineTotals.from_json(found["totals"])
+                if "totals" in found
+                else BatchReport.from_json(found)
+            )
         except (ValueError, TypeError, KeyError, AttributeError):
             continue

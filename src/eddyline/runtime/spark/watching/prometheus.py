@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Final
 
 from eddyline.errors import SetupError
-from eddyline.runtime.spark.watching.totals import BOUNDS, SourceTotals, Totals
+from eddyline.runtime.spark.watching.totals import BOUNDS, PipelineTotals, SourceTotals
 from eddyline.runtime.spark.watching.values import STAGES
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -26,7 +26,7 @@ Families = list[tuple[str, str, str, list[Sample]]]
 
 
 def exposition(
-    totals: Totals,
+    totals: PipelineTotals,
     *,
     pipeline: str,
     queries: Mapping[str, int] | None = None,
@@ -67,7 +67,7 @@ def exposition(
     return "".join(_text(*family) for family in families if family[3])
 
 
-def _counters(totals: Totals) -> Families:
+def _counters(totals: PipelineTotals) -> Families:
     texts = {
         "rows": "Rows that sources have given.",
         "matched_rows": "Rows that met at least one query.",
@@ -103,7 +103,7 @@ def _counters(totals: Totals) -> Families:
     ]
 
 
-def _gauges(totals: Totals) -> Families:
+def _gauges(totals: PipelineTotals) -> Families:
     gauges: dict[str, tuple[str, Callable[[SourceTotals], float]]] = {
         "version": ("Version of the query set in the last batch.", lambda one: one.last.version),
         "queries": ("Queries that stood in the last batch.", lambda one: one.last.queries),
@@ -124,7 +124,7 @@ def _gauges(totals: Totals) -> Families:
     ]
 
 
-def _histogram(totals: Totals) -> tuple[str, str, str, list[Sample]]:
+def _histogram(totals: PipelineTotals) -> tuple[str, str, str, list[Sample]]:
     samples: list[Sample] = []
     for source, one in totals.sources.items():
         below = 0

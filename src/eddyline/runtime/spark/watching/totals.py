@@ -93,7 +93,7 @@ _SECONDS: Final = ("working", "watching", "thinking")
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class PipelineTotals:
     """The sums of all reports of a pipeline.
 
     A batch that is replayed after a failure is reported again: it is counted once, since nothing in it can differ.
@@ -105,13 +105,13 @@ class Totals:
         default_factory=dict
     )  # matches of queries while they were among the busiest of a batch
 
-    def plus(self, report: BatchReport) -> Totals:
+    def plus(self, report: BatchReport) -> PipelineTotals:
         """With one more batch, unless it is in already."""
         before = self.sources.get(report.source)
         if before is not None and report.batch_id <= before.last.batch_id:
             return self
         after = (before or SourceTotals(report)).plus(report)
-        return Totals(
+        return PipelineTotals(
             {**self.sources, report.source: after},
             _sum(self.delivered, report.delivered),
             _busiest(_sum(self.queries, dict(report.top))),
@@ -139,14 +139,14 @@ class Totals:
         }
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Totals:
+    def from_json(cls, found: Mapping[str, Any]) -> PipelineTotals:
         sources = {name: SourceTotals.from_json(one) for name, one in found["sources"].items()}
         return cls(sources, found["delivered"], found["queries"])
 
 
-def total_of(reports: Iterable[BatchReport]) -> Totals:
+def total_of(reports: Iterable[BatchReport]) -> PipelineTotals:
     """The sums of some reports."""
-    totals = Totals()
+    totals = PipelineTotals()
     for report in reports:
         totals = totals.plus(report)
     return totals

@@ -37,7 +37,7 @@ ADDERS: Final = 4  # tasks that add up tallies before the driver does
 
 
 @dataclass(frozen=True)
-class History:
+class SparkHistory:
     """What has happened on one stream."""
 
     stream: str
@@ -49,7 +49,7 @@ class History:
 def run(
     spark: SparkSession,
     prepared: Prepared,
-    histories: Iterable[History],
+    histories: Iterable[SparkHistory],
     *,
     time_zone: str = "UTC",
     settings: Settings = DEFAULT,
@@ -71,7 +71,7 @@ def run(
 def _find(
     spark: SparkSession,
     prepared: Prepared,
-    history: History,
+    history: SparkHistory,
     time_zone: str,
     settings: Settings,
     folder: str | None,

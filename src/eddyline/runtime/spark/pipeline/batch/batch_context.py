@@ -21,8 +21,8 @@ from eddyline.runtime.spark.functions import spark_resolver
 from eddyline.runtime.spark.pipeline.batch.calls import Callers
 from eddyline.runtime.spark.pipeline.batch.counting import Counting
 from eddyline.runtime.spark.pipeline.batch.dead_letters import DeadLetters
-from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
-from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import Sink, make_router, make_sink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
 from eddyline.runtime.spark.versions.orders import Orders
@@ -32,15 +32,15 @@ from eddyline.sql.resolver import Resolver
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MAX_OPEN: Final = 4  # versions of which the facts are kept
+MAX_OPEN: Final = 4  # versions whose plans are kept
 PATIENCE: Final = 5.0  # seconds that a batch waits for a registry that is locked
 
 
-class Workshop:
+class BatchContext:
     """What batches share. Several sources run at the same time: what is changed here has a lock of its own."""
 
     def __init__(self, settings: PipelineSettings, spark: SparkSession, *, shared: bool = False) -> None:
-        """`shared` says that other processes have workshops of the same pipeline, one for each source."""
+        """`shared` says that other processes have contexts of the same pipeline, one for each source."""
         self.settings = settings
         self._shared = shared
         self._open = ExitStack()
@@ -52,7 +52,7 @@ class Workshop:
         self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
         self._open.callback(self.learning.close)
         self.failures: dict[str, BaseException] = {}  # the last one of each source
-        self._facts: OrderedDict[int, Facts] = OrderedDict()
+        self._plans: OrderedDict[int, VersionPlan] = OrderedDict()
         self._finding = Lock()
         self._forgotten = 0  # versions below are deleted
         try:
@@ -90,20 +90,20 @@ class Workshop:
             fcntl.flock(file, fcntl.LOCK_EX)
             return self.versions.current()
 
-    def facts(self, version: int) -> Facts:
+    def plan(self, version: int) -> VersionPlan:
         """What batches of a version need to know; the newest few are kept."""
         with self._finding:
-            found = self._facts.get(version)
+            found = self._plans.get(version)
             if found is None:
-                found = self._facts[version] = Facts(
+                found = self._plans[version] = VersionPlan(
                     self.versions.shipment(version),
                     self.versions.queries(version),
                     self.versions.table(version),
                     self.router,
                 )
-                while len(self._facts) > MAX_OPEN:
-                    self._facts.popitem(last=False)
-            self._facts.move_to_end(version)
+                while len(self._plans) > MAX_OPEN:
+                    self._plans.popitem(last=False)
+            self._plans.move_to_end(version)
             return found
 
     def forget(self, version: int) -> None:
@@ -150,10 +150,10 @@ def open_registry(settings: PipelineSettings) -> Registry:
         raise RegistryError(scrubbed(error.message, hidden), hint=error.hint) from None
 
 
-def sources_of(settings: PipelineSettings, registry: Registry) -> list[Source]:
+def sources_of(settings: PipelineSettings, registry: Registry) -> list[PipelineSource]:
     """The sources with their streams, as the registry declares them now."""
     streams = {stream.name.lower(): stream for stream in registry.streams()}
-    return [Source(source, _stream_of(source, streams)) for source in settings.sources]
+    return [PipelineSource(source, _stream_of(source, streams)) for source in settings.sources]
 
 
 def _stream_of(source: SourceSettings, streams: dict[str, Stream]) -> Stream:

@@ -16,7 +16,7 @@ from eddyline.model.expression import EXTERNAL, SPARK_TEXT, Call, Expression, ex
 from eddyline.model.predicate import conditions_of
 from eddyline.model.query import Query
 from eddyline.runtime.spark.functions import pin_text
-from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
+from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
 from eddyline.sql.resolver import Resolver
 
 
@@ -42,36 +42,36 @@ class Callers:
         self._resolver = resolver
         self._known: dict[tuple[int, str], tuple[Caller, ...]] = {}
 
-    def of(self, facts: Facts, stream: str) -> tuple[Caller, ...]:
+    def of(self, plan: VersionPlan, stream: str) -> tuple[Caller, ...]:
         """The callers among the queries over a stream."""
-        key = (facts.table.version, stream)
+        key = (plan.table.version, stream)
         found = self._known.get(key)
         if found is None:
-            found = tuple(_callers(facts, stream, self._resolver))
+            found = tuple(_callers(plan, stream, self._resolver))
             newest = {other: callers for other, callers in list(self._known.items()) if other[0] == key[0]}
             self._known = {**newest, key: found}  # a new one: other sources may be reading the old
         return found
 
-    def idle(self, facts: Facts, stream: str) -> set[str]:
+    def idle(self, plan: VersionPlan, stream: str) -> set[str]:
         """The calls, by their text, that only queries have which do not stand any more: nobody needs their values."""
-        if not _has_leftovers(facts, stream):
+        if not _has_leftovers(plan, stream):
             return set()
-        used = {pin_text(call) for caller in self.of(facts, stream) for call in caller.calls}
-        return {pin_text(call) for call in facts.externals(stream)} - used
+        used = {pin_text(call) for caller in self.of(plan, stream) for call in caller.calls}
+        return {pin_text(call) for call in plan.externals(stream)} - used
 
 
-def _has_leftovers(facts: Facts, stream: str) -> bool:
+def _has_leftovers(plan: VersionPlan, stream: str) -> bool:
     """Whether queries were taken out of a part of the set that asks Spark for something."""
-    own = [placed for placed in facts.queries.placed() if placed.segment.stream == stream]
+    own = [placed for placed in plan.queries.placed() if placed.segment.stream == stream]
     asking = [placed.numbering for placed in own if placed.segment.externals]
-    return any(not np.isin(numbering.all(), facts.numbers).all() for numbering in asking)
+    return any(not np.isin(numbering.all(), plan.numbers).all() for numbering in asking)
 
 
-def _callers(facts: Facts, stream: str, resolver: Resolver) -> Iterator[Caller]:
-    names = _names(facts.externals(stream))
-    compiler = Compiler(facts.queries.streams, time_zone=facts.queries.time_zone, resolver=resolver)
-    candidates = set(facts.of_stream(stream).tolist()) if names else set()
-    for number, query in facts.queries.queries() if names else ():
+def _callers(plan: VersionPlan, stream: str, resolver: Resolver) -> Iterator[Caller]:
+    names = _names(plan.externals(stream))
+    compiler = Compiler(plan.queries.streams, time_zone=plan.queries.time_zone, resolver=resolver)
+    candidates = set(plan.of_stream(stream).tolist()) if names else set()
+    for number, query in plan.queries.queries() if names else ():
         text = query.sql.lower()
         if number not in candidates or not any(name in text for name in names):
             continue

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.pipeline.input.inputs import readable_path
-from eddyline.runtime.spark.sinks.base import Refused, delivering
+from eddyline.runtime.spark.sinks.base import RefusedResult, delivering
 from eddyline.runtime.spark.sinks.files import STAGING, batch_folder
 from eddyline.runtime.spark.sinks.owner import take_possession
 from eddyline.runtime.spark.sinks.storage import storage_of
@@ -76,7 +76,7 @@ _COLUMNS: Final = (
 )
 
 
-def refused_letter(one: Refused) -> Letter:
+def refused_letter(one: RefusedResult) -> Letter:
     """A result that a sink will never take."""
     return (
         one.reason,

@@ -18,13 +18,13 @@ from eddyline.runtime.spark.base.settings import PipelineSettings
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions
 from eddyline.runtime.spark.functions import external_name, find_culprits, pin_text, with_externals
-from eddyline.runtime.spark.pipeline.batch.batch_context import Workshop
+from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
 from eddyline.runtime.spark.pipeline.batch.result_rows import NO_TYPED_COLUMNS, SUMMARY, TypedColumns
-from eddyline.runtime.spark.pipeline.batch.results import Work, result_rows
+from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.set_aside import rows_of, without_broken, without_misfits
 from eddyline.runtime.spark.pipeline.batch.summary import Summary, total
-from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
-from eddyline.runtime.spark.pipeline.input.sources import CORRUPT, Source
+from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
+from eddyline.runtime.spark.pipeline.input.sources import CORRUPT, PipelineSource
 from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.transport.carrying import carried_rows
 from eddyline.runtime.spark.versions import Pin
@@ -48,38 +48,40 @@ class Matched(NamedTuple):
     typed: TypedColumns
 
 
-def matched(shop: Workshop, facts: Facts, source: Source, df: DataFrame, batch: Batch, pin: Pin) -> Matched:
+def matched(
+    context: BatchContext, plan: VersionPlan, source: PipelineSource, df: DataFrame, batch: Batch, pin: Pin
+) -> Matched:
     """Match a batch; what stands in the way of the others is left out, which the pin says before this returns."""
-    calls = facts.externals(source.stream.name)
+    calls = plan.externals(source.stream.name)
     culprits = {call: FAILED_BEFORE for call in calls if pin_text(call) in pin.nulled}
-    pin = without_misfits(shop, source, df.sparkSession, pin)
-    idle = shop.callers.idle(facts, source.stream.name)
-    directions = shop.learning.of(batch.source).directions(pin.orders)
-    typed = typed_columns(shop, facts, batch)
+    pin = without_misfits(context, source, df.sparkSession, pin)
+    idle = context.callers.idle(plan, source.stream.name)
+    directions = context.learning.of(batch.source).directions(pin.orders)
+    typed = typed_columns(context, plan, batch)
     while True:
         nulled = idle | {pin_text(call) for call in culprits}
-        rows = rows_of(shop, source, df, pin)
-        results = results_of(shop.settings, facts, source, rows, batch, nulled, directions, typed).persist()
+        rows = rows_of(context, source, df, pin)
+        results = results_of(context.settings, plan, source, rows, batch, nulled, directions, typed).persist()
         try:
             return Matched(results, summary_of(results), culprits, pin, typed)
         except Exception as error:
             results.unpersist()
-            before, pin = pin, without_broken(shop, source, df.sparkSession, pin, error)
+            before, pin = pin, without_broken(context, source, df.sparkSession, pin, error)
             if pin != before:
                 continue
             healthy = [call for call in calls if pin_text(call) not in nulled]
-            found = find_culprits(rows, healthy, allowed=shop.settings.functions) if healthy else {}
+            found = find_culprits(rows, healthy, allowed=context.settings.functions) if healthy else {}
             if not found:
                 raise
             culprits |= found
             pin = replace(pin, nulled=tuple(sorted({*pin.nulled, *map(pin_text, found)})))
-            shop.log.update(pin)
+            context.log.update(pin)
 
 
 def results_of(
     settings: PipelineSettings,
-    facts: Facts,
-    source: Source,
+    plan: VersionPlan,
+    source: PipelineSource,
     df: DataFrame,
     batch: Batch,
     nulled: Collection[str] = (),
@@ -87,15 +89,15 @@ def results_of(
     typed: TypedColumns = NO_TYPED_COLUMNS,
 ) -> DataFrame:
     """The results of a batch as they would be computed: what its queries need goes to Python, in one pass."""
-    calls = facts.externals(source.stream.name)
+    calls = plan.externals(source.stream.name)
     rows = with_externals(df, calls, nulled=nulled, allowed=settings.functions)
-    sent = columns_sent(facts, source)
+    sent = columns_sent(plan, source)
     columns = [*sent, *(external_name(place) for place in range(len(calls)))]
     identity = source.identity
     if identity.kind == "content":
         identity = replace(identity, columns=tuple(sent))
-    work = Work(
-        shipment=facts.shipment,
+    work = ResultWork(
+        shipment=plan.shipment,
         stream=source.stream.name,
         time_zone=settings.time_zone,
         source=batch.source,
@@ -103,7 +105,7 @@ def results_of(
         version=batch.version,
         identity=identity,
         event_time=source.stream.event_time,
-        router=facts.router,
+        router=plan.router,
         keeps_corrupt=source.keeps_corrupt,
         columns=tuple(columns),
         externals=calls,
@@ -114,20 +116,20 @@ def results_of(
     return renamed.mapInArrow(carried_rows(partial(result_rows, work)), typed.schema)
 
 
-def typed_columns(shop: Workshop, facts: Facts, batch: Batch) -> TypedColumns:
+def typed_columns(context: BatchContext, plan: VersionPlan, batch: Batch) -> TypedColumns:
     """The columns that sinks have for what queries of a version select, where they have any."""
     found: dict[str, TypedList] = {}
-    for name, lists in facts.select_lists.items():
-        with shop.sink_locks[name]:
-            typed = shop.sinks[name].typed_for(lists, batch)
+    for name, lists in plan.select_lists.items():
+        with context.sink_locks[name]:
+            typed = context.sinks[name].typed_for(lists, batch)
         if typed is not None:
             found[name] = typed
     return TypedColumns(found)
 
 
-def columns_sent(facts: Facts, source: Source) -> list[str]:
+def columns_sent(plan: VersionPlan, source: PipelineSource) -> list[str]:
     """The columns of a source that go to Python: what queries read, event time, identity, unreadable text."""
-    needed = facts.columns(source.stream.name) | {*source.identity.columns, CORRUPT}
+    needed = plan.columns(source.stream.name) | {*source.identity.columns, CORRUPT}
     if source.stream.event_time is not None:
         needed.add(source.stream.event_time)
     return [name for name in source.columns if name in needed]

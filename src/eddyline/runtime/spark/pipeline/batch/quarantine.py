@@ -9,33 +9,35 @@ from collections.abc import Mapping
 from eddyline.errors import EddylineError
 from eddyline.model.expression import Call
 from eddyline.runtime.spark.functions import pin_text
-from eddyline.runtime.spark.pipeline.batch.batch_context import Workshop
+from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
-from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
-from eddyline.runtime.spark.pipeline.input.sources import Source
+from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.watching.logs import event
 
 log = logging.getLogger("eddyline.pipeline")
 
 
-def quarantine(shop: Workshop, facts: Facts, source: Source, culprits: Mapping[Call, str]) -> list[str]:
+def quarantine(
+    context: BatchContext, plan: VersionPlan, source: PipelineSource, culprits: Mapping[Call, str]
+) -> list[str]:
     """Disable the queries that call what failed, where the settings say so; what there is to tell.
 
     Of calls that no query of the version has there is nothing to tell.
     """
     if not culprits:
         return []
-    callers = shop.callers.of(facts, source.stream.name)
+    callers = context.callers.of(plan, source.stream.name)
     used = {call for caller in callers for call in caller.calls}
     told = [f"{pin_text(call)} counts as NULL: {culprits[call]}" for call in culprits if call in used]
-    for caller in callers if shop.settings.quarantine else ():
+    for caller in callers if context.settings.quarantine else ():
         call = next((call for call in caller.calls if call in culprits), None)
         if call is None:
             continue
         id, reason = caller.query.id, f"{pin_text(call)} fails: {culprits[call]}"
         try:
-            revision = int(facts.table.revision[caller.number])
-            change = shop.registry.quarantine(id, reason, revision=revision)
+            revision = int(plan.table.revision[caller.number])
+            change = context.registry.quarantine(id, reason, revision=revision)
             if not change.changed:  # somebody has changed or removed it meanwhile
                 continue
             told.append(f'query "{id}" is disabled: {reason}')
@@ -48,11 +50,15 @@ def quarantine(shop: Workshop, facts: Facts, source: Source, culprits: Mapping[C
 
 
 def failures(
-    shop: Workshop, facts: Facts, source: Source, culprits: Mapping[Call, str], summary: Summary
+    context: BatchContext,
+    plan: VersionPlan,
+    source: PipelineSource,
+    culprits: Mapping[Call, str],
+    summary: Summary,
 ) -> Counter[int]:
     """How often calls that failed counted as NULL, by query: in conditions for every row, in results for every match."""
     found: Counter[int] = Counter()
-    for caller in shop.callers.of(facts, source.stream.name) if culprits else ():
+    for caller in context.callers.of(plan, source.stream.name) if culprits else ():
         rows = (summary.rows - summary.unreadable) * sum(call in culprits for call in caller.in_condition)
         matches = summary.accounts.account(caller.number).matches * sum(
             call in culprits for call in caller.in_outputs

@@ -53,7 +53,7 @@ MOST_PAIRS: Final = 50_000  # pairs whose rows are made at once
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ResultWork:
     """What the workers of a batch are asked for; it travels in the closure."""
 
     shipment: Shipment
@@ -72,7 +72,7 @@ class Work:
     typed: TypedColumns = NO_TYPED_COLUMNS
 
 
-def result_rows(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def result_rows(work: ResultWork, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The results of one task, and its summary as the last row."""
     from pyspark import TaskContext
 
@@ -103,7 +103,7 @@ class _Form(NamedTuple):
 class _Task:
     """One task: the set and what goes with it, opened; the counts so far."""
 
-    def __init__(self, work: Work, partition: int) -> None:
+    def __init__(self, work: ResultWork, partition: int) -> None:
         self._work = work
         self._started = thread_time()
         self._feedback = TaskFeedback(

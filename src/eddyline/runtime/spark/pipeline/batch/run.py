@@ -6,7 +6,8 @@
     commit    counters in the registry, once; the record that the batch is done; the report
 
 A failure anywhere leaves the batch to be run again with the same version. Every step then gives what it gave before, or
-sees that it was done.
+sees that it was done. The order must stay: what is delivered before its pin is on disk would be matched by another version
+when it is replayed, and a batch that counts as done before its dead letters are written would lose them in a crash.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from eddyline.errors import DeliveryError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.feedback.source import BatchTold
-from eddyline.runtime.spark.pipeline.batch.batch_context import Workshop
+from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
 from eddyline.runtime.spark.pipeline.batch.dead_letters import file_letter, refused_letter
 from eddyline.runtime.spark.pipeline.batch.matching import matched
 from eddyline.runtime.spark.pipeline.batch.quarantine import failures, quarantine
 from eddyline.runtime.spark.pipeline.batch.result_rows import DEAD_LETTER, TypedColumns
 from eddyline.runtime.spark.pipeline.batch.set_aside import settle
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
-from eddyline.runtime.spark.pipeline.batch.version_plan import Facts
+from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
 from eddyline.runtime.spark.pipeline.input.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.input.inputs import readable_path
-from eddyline.runtime.spark.pipeline.input.sources import Source
-from eddyline.runtime.spark.sinks import Refused, RowsRefusedError
+from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
+from eddyline.runtime.spark.sinks import RefusedResult, RowsRefusedError
 from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.versions.orders import Orders, in_words
@@ -53,7 +54,7 @@ class Delivered:
     """What became of the results: rows by sink, and what sinks will never take."""
 
     rows: dict[str, int] = field(default_factory=dict)
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedResult] = field(default_factory=list)
 
 
 class Stages:
@@ -74,51 +75,53 @@ class Stages:
             self.seconds["total"] = time.monotonic() - self._begin
 
 
-def run_batch(shop: Workshop, source: Source, df: DataFrame, batch_id: int) -> BatchReport | None:
+def run_batch(
+    context: BatchContext, source: PipelineSource, df: DataFrame, batch_id: int
+) -> BatchReport | None:
     """Run a batch to its end; None where that was done before."""
     name = source.settings.name
-    if shop.log.committed(name, batch_id):
+    if context.log.committed(name, batch_id):
         return None
     stages = Stages()
     with stages.stage("pin"):
-        pin = shop.log.pin(name, batch_id, shop.current, partial(_orders, shop, source))
-        batch = Batch(shop.identity.id, shop.identity.name, name, batch_id, pin.version, pin.at)
-        facts = shop.facts(pin.version)
-        _check_stream(facts, source)
+        pin = context.log.pin(name, batch_id, context.current, partial(_orders, context, source))
+        batch = Batch(context.identity.id, context.identity.name, name, batch_id, pin.version, pin.at)
+        plan = context.plan(pin.version)
+        _check_stream(plan, source)
     with stages.stage("match"):
-        results, summary, culprits, pin, typed = matched(shop, facts, source, df, batch, pin)
+        results, summary, culprits, pin, typed = matched(context, plan, source, df, batch, pin)
     try:
         with stages.stage("deliver"):
             if summary.sinks:
-                settle(shop, source, pin)
+                settle(context, source, pin)
             identified = with_complete_keys(results, source.identity.kind, summary.blocks)
-            delivered = _deliver(shop, typed, identified, summary, batch)
-            _write_dead_letters(shop, identified, summary, delivered, batch, pin)
+            delivered = _deliver(context, typed, identified, summary, batch)
+            _write_dead_letters(context, identified, summary, delivered, batch, pin)
     finally:
         results.unpersist()
     with stages.stage("commit"):
-        own = facts.table.fallible_in(source.stream.name, facts.queries)
+        own = plan.table.fallible_in(source.stream.name, plan.queries)
         summary = summary.with_failures(
-            own.by_query(summary.failed), failures(shop, facts, source, culprits, summary)
+            own.by_query(summary.failed), failures(context, plan, source, culprits, summary)
         )
-        problems = quarantine(shop, facts, source, culprits)
-        late = shop.counting.add(name, batch_id, _counters(facts, summary, delivered))
+        problems = quarantine(context, plan, source, culprits)
+        late = context.counting.add(name, batch_id, _counters(plan, summary, delivered))
         problems += [late] if late is not None else []
         problems += [f"{readable_path(file.path)} is set aside: {file.reason}" for file in pin.set_aside[:10]]
-        report = _report(facts, summary, delivered, batch, stages, problems)
+        report = _report(plan, summary, delivered, batch, stages, problems)
         report = replace(report, dropped_files=len(pin.set_aside))
-        report = _with_orders(report, summary, pin.orders, shop.learning.of(name).taken())
-        shop.log.commit(name, batch_id, _account(report))
-        shop.forget(pin.version)
+        report = _with_orders(report, summary, pin.orders, context.learning.of(name).taken())
+        context.log.commit(name, batch_id, _account(report))
+        context.forget(pin.version)
     told = BatchTold(pin.orders, summary.segments, summary.working, report.total)
-    shop.learning.learn(name, facts.queries, source.stream.name, told)
-    shop.metrics.batch(report)
+    context.learning.learn(name, plan.queries, source.stream.name, told)
+    context.metrics.batch(report)
     return report
 
 
-def _orders(shop: Workshop, source: Source, version: int) -> Orders:
+def _orders(context: BatchContext, source: PipelineSource, version: int) -> Orders:
     """The orders in which the segments of a version are evaluated next."""
-    return shop.learning.of(source.settings.name).orders(shop.facts(version).queries, source.stream.name)
+    return context.learning.of(source.settings.name).orders(context.plan(version).queries, source.stream.name)
 
 
 class StreamChanged(Exception):
@@ -129,12 +132,12 @@ class StreamChanged(Exception):
         self.stream = stream
 
 
-def _check_stream(facts: Facts, source: Source) -> None:
-    streams = {stream.name: stream for stream in facts.queries.streams}
+def _check_stream(plan: VersionPlan, source: PipelineSource) -> None:
+    streams = {stream.name: stream for stream in plan.queries.streams}
     found = streams.get(source.stream.name)
     if found is None:
         raise SchemaError(
-            f'version {facts.table.version} of the registry has no stream "{source.stream.name}", which source '
+            f'version {plan.table.version} of the registry has no stream "{source.stream.name}", which source '
             f'"{source.settings.name}" reads',
             hint="declare it again, or take the source out of the settings",
         )
@@ -143,14 +146,14 @@ def _check_stream(facts: Facts, source: Source) -> None:
 
 
 def _deliver(
-    shop: Workshop, typed: TypedColumns, results: DataFrame, summary: Summary, batch: Batch
+    context: BatchContext, typed: TypedColumns, results: DataFrame, summary: Summary, batch: Batch
 ) -> Delivered:
     """Hand every sink its rows; a sink that fails for a while is asked again."""
     delivered = Delivered()
     for name, count in summary.sinks.items():
         rows = typed.of_sink(results, name)
         try:
-            _patiently(shop, name, rows, batch, typed.by_sink.get(name))
+            _patiently(context, name, rows, batch, typed.by_sink.get(name))
             delivered.rows[name] = count
         except RowsRefusedError as error:
             delivered.refused += error.refused
@@ -158,14 +161,16 @@ def _deliver(
     return delivered
 
 
-def _patiently(shop: Workshop, name: str, rows: DataFrame, batch: Batch, typed: TypedList | None) -> None:
+def _patiently(
+    context: BatchContext, name: str, rows: DataFrame, batch: Batch, typed: TypedList | None
+) -> None:
     """Deliver to one sink, several times if it has to be; what it says at last is raised."""
     last: list[DeliveryError] = []
 
     def attempt() -> None:
         try:
-            with shop.sink_locks[name]:
-                shop.sinks[name].deliver(rows, batch, typed)
+            with context.sink_locks[name]:
+                context.sinks[name].deliver(rows, batch, typed)
         except DeliveryError as error:
             last.append(error)
             raise TryAgainError(error.message) from error
@@ -177,7 +182,7 @@ def _patiently(shop: Workshop, name: str, rows: DataFrame, batch: Batch, typed: 
 
 
 def _write_dead_letters(
-    shop: Workshop, results: DataFrame, summary: Summary, delivered: Delivered, batch: Batch, pin: Pin
+    context: BatchContext, results: DataFrame, summary: Summary, delivered: Delivered, batch: Batch, pin: Pin
 ) -> None:
     """Write the dead letters, if there are any."""
     from pyspark.sql import functions as F
@@ -185,15 +190,15 @@ def _write_dead_letters(
     if summary.reasons or delivered.refused or pin.set_aside:
         rows = results.where(F.col("kind") == DEAD_LETTER) if summary.reasons else None
         letters = [*map(refused_letter, delivered.refused), *map(file_letter, pin.set_aside)]
-        shop.dead_letters.write(rows, letters, batch, results)
+        context.dead_letters.write(rows, letters, batch, results)
 
 
-def _counters(facts: Facts, summary: Summary, delivered: Delivered) -> dict[str, dict[str, int]]:
+def _counters(plan: VersionPlan, summary: Summary, delivered: Delivered) -> dict[str, dict[str, int]]:
     """What the batch adds to the counters of queries, by id, under the names that an engine uses."""
     refused = Counter(one.query_id for one in delivered.refused)
     found = {}
     for number, account in summary.accounts:
-        id = facts.table.ids[number].as_py()
+        id = plan.table.ids[number].as_py()
         found[id] = {
             "matches": account.matches,
             "deliveries": account.delivered - refused[id],
@@ -205,14 +210,14 @@ def _counters(facts: Facts, summary: Summary, delivered: Delivered) -> dict[str,
 
 
 def _report(
-    facts: Facts,
+    plan: VersionPlan,
     summary: Summary,
     delivered: Delivered,
     batch: Batch,
     stages: Stages,
     problems: list[str],
 ) -> BatchReport:
-    ids, total = facts.table.ids, summary.accounts.total
+    ids, total = plan.table.ids, summary.accounts.total
     problems = problems + [
         f"{count} dead letters: {reason}" for reason, count in summary.reasons.most_common(10)
     ]
@@ -221,7 +226,7 @@ def _report(
         source=batch.source,
         batch_id=batch.batch_id,
         version=batch.version,
-        queries=len(facts.queries),
+        queries=len(plan.queries),
         rows=summary.rows,
         matched_rows=summary.matched_rows,
         dropped_rows=summary.reasons.total() + len(delivered.refused),

@@ -22,7 +22,7 @@ Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)
-class Facts:
+class VersionPlan:
     """A version, opened: its queries, and what goes with them. All is found out when it is first asked for."""
 
     shipment: Shipment

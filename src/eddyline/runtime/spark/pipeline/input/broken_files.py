@@ -18,7 +18,7 @@ from eddyline.runtime.spark.pipeline.input.inputs import plain
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from eddyline.runtime.spark.pipeline.input.sources import Source
+    from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 
 UNREADABLE: Final = "FAILED_READ_FILE"  # what Spark calls an error of a reader of files, whatever it was
 MOST_BYTES: Final = 256 * 1024 * 1024  # of a file elsewhere: a worker holds it as a whole while it is fetched
@@ -27,7 +27,7 @@ LONGEST: Final = 2000  # characters of what Spark says
 _BLOCK: Final = 1024 * 1024
 
 
-def find_broken(source: Source, spark: SparkSession, paths: Sequence[str]) -> dict[str, str]:
+def find_broken(source: PipelineSource, spark: SparkSession, paths: Sequence[str]) -> dict[str, str]:
     """The broken ones of some files, with the reasons; an error where one cannot be read for other reasons."""
 
     def failure(some: Sequence[str]) -> str | None:
@@ -44,7 +44,7 @@ def find_broken(source: Source, spark: SparkSession, paths: Sequence[str]) -> di
     return find_failing(paths, failure)
 
 
-def _reason_if_broken(source: Source, spark: SparkSession, path: str, error: Exception) -> str:
+def _reason_if_broken(source: PipelineSource, spark: SparkSession, path: str, error: Exception) -> str:
     """What is wrong with a file that Spark could not read; the error is raised where that may pass."""
     if not is_of_a_reader(error) or not can_be_fetched(spark, path):
         raise error

@@ -26,7 +26,7 @@ _BLOCK: Final = 64 * 1024  # bytes that are read at a time from the end of a fil
 
 
 @dataclass(frozen=True, slots=True)
-class Offsets:
+class KafkaOffsets:
     """Of Kafka: by topic and partition where to begin and where to end, the end not included."""
 
     begin: dict[str, dict[str, int]]
@@ -84,13 +84,13 @@ def readable_path(path: str) -> str:
     return str(local_path(path) or unquote(path))
 
 
-def offsets_of(checkpoint: Path, missed: tuple[range, ...]) -> list[Offsets]:
+def offsets_of(checkpoint: Path, missed: tuple[range, ...]) -> list[KafkaOffsets]:
     """The stretches of Kafka's partitions that some batches read."""
     found = []
     for batches in missed:
         first = batches.start == 0
         begin = _initial(checkpoint) if first else _offset(checkpoint, batches.start - 1)
-        found.append(Offsets(begin, _offset(checkpoint, batches[-1])))
+        found.append(KafkaOffsets(begin, _offset(checkpoint, batches[-1])))
     return found
 
 

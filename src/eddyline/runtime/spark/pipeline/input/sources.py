@@ -48,7 +48,7 @@ _IDENTITIES: Final[Mapping[str, Kind]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PipelineSource:
     """A source of a pipeline and the stream that its rows belong to."""
 
     settings: SourceSettings

@@ -22,14 +22,14 @@ from eddyline.runtime.spark.pipeline.input.broken_files import find_broken, is_e
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from eddyline.runtime.spark.pipeline.input.sources import Source
+    from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 
 Columns = list[tuple[str, t.DataType]]
 
 THREADS: Final = 8  # files that Spark is asked about at the same time: for Parquet each is a small job
 
 
-def misfits(source: Source, spark: SparkSession, paths: Iterable[str]) -> dict[str, str]:
+def misfits(source: PipelineSource, spark: SparkSession, paths: Iterable[str]) -> dict[str, str]:
     """The files that cannot be read as the source declares, with the reasons; an error where a file cannot be fetched."""
     types = source.types_read
     wanted = {path: _less(types, source.in_folders(path)) for path in paths}
@@ -45,7 +45,7 @@ def _less(types: Mapping[str, t.DataType], names: set[str]) -> Columns:
     return [(name, kind) for name, kind in types.items() if name.lower() not in names]
 
 
-def _doubt(source: Source, path: str, wanted: Columns) -> str | None:
+def _doubt(source: PipelineSource, path: str, wanted: Columns) -> str | None:
     """Why a file may not fit, empty where that cannot be seen from here; None where it fits."""
     schema = _stated(source.settings.format, path)
     if schema is None:
@@ -95,7 +95,9 @@ def _inside(kind: t.DataType) -> Iterator[t.DataType]:
         yield from (kind.key, kind.value)
 
 
-def _verdict(source: Source, spark: SparkSession, path: str, wanted: Columns, doubt: str) -> str | None:
+def _verdict(
+    source: PipelineSource, spark: SparkSession, path: str, wanted: Columns, doubt: str
+) -> str | None:
     """What Spark finds wrong with a file; where it makes no schema of what the file states, the doubt holds."""
     from pyspark.errors import AnalysisException
 
