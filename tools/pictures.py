@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
-from eddyline.cli.run.course import Change, Course
+from eddyline.cli.run.course import Course, RunEvent
 from eddyline.cli.run.panels import panels
 from eddyline.runtime.spark.watching import BatchReport
 
@@ -69,9 +69,9 @@ def main() -> None:
     for number in range(41):
         if course.add(report(number)):
             text = f"{course.recent[-1].queries:,} queries from batch {number}"
-            course.changes.append(Change(course.version, course.recent[-1].at, text))
+            course.changes.append(RunEvent(course.version, course.recent[-1].at, text))
         if number in CHANGES:
-            course.changes.append(Change(course.version + 1, course.recent[-1].at, CHANGES[number]))
+            course.changes.append(RunEvent(course.version + 1, course.recent[-1].at, CHANGES[number]))
     console = Console(file=io.StringIO(), record=True, width=100, height=25, force_terminal=True)
     drawn = panels(
         "market",

@@ -23,12 +23,12 @@ def check(
     found: Backtest, prepared: Prepared, expectations: Iterable[Expectation], *, fetch: Fetch
 ) -> Backtest:
     """The same back-test with its checks; `fetch` gives the rows that it names."""
-    desk = _Desk(found, prepared, fetch)
-    return replace(found, checks=tuple(check for each in expectations for check in desk.all_of(each)))
+    checks = _Checks(found, prepared, fetch)
+    return replace(found, checks=tuple(check for each in expectations for check in checks.all_of(each)))
 
 
 @dataclass(frozen=True)
-class _Desk:
+class _Checks:
     found: Backtest
     prepared: Prepared
     fetch: Fetch

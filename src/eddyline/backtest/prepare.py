@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from eddyline.backtest.values import Refusal
+from eddyline.backtest.values import RefusedQuery
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
@@ -42,7 +42,7 @@ class Prepared:
     """All lanes, and what was refused."""
 
     lanes: tuple[Lane, ...]
-    refused: tuple[Refusal, ...]
+    refused: tuple[RefusedQuery, ...]
     order: dict[str, int]  # place of every id under test, refused ones included
 
     def lane(self, stream: str) -> Lane:
@@ -67,7 +67,7 @@ def prepare(
     compiler = Compiler([*streams, *others], time_zone=time_zone, resolver=resolver)
     lanes: dict[str, tuple[list[Query], list[Query]]] = {stream.name: ([], []) for stream in streams}
     impossible: dict[str, set[int]] = {stream.name: set() for stream in streams}
-    refused: list[Refusal] = []
+    refused: list[RefusedQuery] = []
     order: dict[str, int] = {}
     for is_existing, queries in enumerate((tested, existing)):
         for query in queries:
@@ -82,7 +82,9 @@ def prepare(
                     raise _without_history(normal.stream)
             except QueryError as error:
                 error.query = query.id
-                refused.append(Refusal(query.id, query.sql, error.message, str(error), bool(is_existing)))
+                refused.append(
+                    RefusedQuery(query.id, query.sql, error.message, str(error), bool(is_existing))
+                )
                 continue
             members = lanes[normal.stream][is_existing]
             if not is_existing and normal.predicate == NEVER:

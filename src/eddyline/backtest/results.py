@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from eddyline.backtest.prepare import Lane, Prepared
 from eddyline.backtest.settings import Settings
 from eddyline.backtest.tally import Tally
-from eddyline.backtest.values import Backtest, Overlap, QueryResult, Track, Verdict
+from eddyline.backtest.values import Backtest, FiringVerdict, Overlap, QueryResult, Track
 from eddyline.model.reject import Reject
 
 
 @dataclass(frozen=True)
-class Finding:
+class StreamTally:
     """What was found on one stream, and what was read for it."""
 
     stream: str
@@ -24,39 +24,39 @@ class Finding:
     rejects: tuple[Reject, ...] = ()  # the first few
 
 
-def backtest_of(prepared: Prepared, findings: Iterable[Finding], settings: Settings) -> Backtest:
+def backtest_of(prepared: Prepared, streams: Iterable[StreamTally], settings: Settings) -> Backtest:
     """All streams together."""
     tracks, queries = [], []
-    for finding in findings:
-        desk = _Desk(prepared.lane(finding.stream), finding, settings)
-        tracks.append(desk.track())
-        queries += desk.results()
+    for read in streams:
+        results = _StreamResults(prepared.lane(read.stream), read, settings)
+        tracks.append(results.track())
+        queries += results.results()
     queries.sort(key=lambda query: prepared.order[query.id])
     existing = sum(len(lane.existing) for lane in prepared.lanes)
     return Backtest(tuple(tracks), tuple(queries), prepared.refused, existing=existing)
 
 
-class _Desk:
+class _StreamResults:
     """One stream's results being written."""
 
-    def __init__(self, lane: Lane, finding: Finding, settings: Settings) -> None:
-        self.lane, self.finding, self.settings = lane, finding, settings
-        self.tally = finding.tally
+    def __init__(self, lane: Lane, read: StreamTally, settings: Settings) -> None:
+        self.lane, self.read, self.settings = lane, read, settings
+        self.tally = read.tally
         self.scale, self.rows_over, self.counts = self.tally.buckets.result()
         self.taken = {query.id for query in lane.existing}
 
     def track(self) -> Track:
-        finding, tally = self.finding, self.tally
+        read, tally = self.read, self.tally
         return Track(
             self.lane.stream.name,
-            finding.source,
-            finding.files,
+            read.source,
+            read.files,
             tally.rows,
             self.scale,
             tuple(self.rows_over.tolist()),
             tally.buckets.rows_off_axis,
-            finding.rejected,
-            finding.rejects,
+            read.rejected,
+            read.rejects,
             len(self.lane.existing),
             tally.overlaps.exact,
         )
@@ -84,12 +84,12 @@ class _Desk:
             query.id in self.taken,
         )
 
-    def _verdict(self, number: int, matches: int) -> Verdict:
+    def _verdict(self, number: int, matches: int) -> FiringVerdict:
         if number in self.lane.impossible:
-            return Verdict.IMPOSSIBLE
+            return FiringVerdict.IMPOSSIBLE
         if not matches:
-            return Verdict.NEVER
-        return Verdict.EVERYTHING if matches == self.tally.rows else Verdict.FIRES
+            return FiringVerdict.NEVER
+        return FiringVerdict.EVERYTHING if matches == self.tally.rows else FiringVerdict.FIRES
 
     def _overlaps(self, number: int) -> Iterator[Overlap]:
         """The largest ones with existing queries, then with others under test."""

@@ -19,7 +19,7 @@ from typing import Any
 from eddyline.model.reject import Reject
 
 
-class Verdict(StrEnum):
+class FiringVerdict(StrEnum):
     """What is to be said about how often a query fires."""
 
     FIRES = "fires"
@@ -58,7 +58,7 @@ class QueryResult:
     stream: str
     matches: int
     rows: int  # of its stream
-    verdict: Verdict
+    verdict: FiringVerdict
     counts: tuple[int, ...] = ()
     off_axis: int = 0  # matches whose row has no time
     first: Row | None = None
@@ -72,7 +72,7 @@ class QueryResult:
     def share(self) -> float:
         """Matches for each row of the stream.
 
-        >>> QueryResult("q", "SELECT * FROM s", "s", matches=1, rows=4, verdict=Verdict.FIRES).share
+        >>> QueryResult("q", "SELECT * FROM s", "s", matches=1, rows=4, verdict=FiringVerdict.FIRES).share
         0.25
         """
         return self.matches / self.rows if self.rows else 0.0
@@ -108,7 +108,7 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedQuery:
     """A query that was left out; the rest went on."""
 
     id: str
@@ -136,11 +136,11 @@ class Backtest:
 
     streams: tuple[Track, ...]
     queries: tuple[QueryResult, ...]
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedQuery, ...] = ()
     checks: tuple[Check, ...] = ()
     existing: int = 0  # existing queries that were compared with
 
-    def of(self, *verdicts: Verdict) -> tuple[QueryResult, ...]:
+    def of(self, *verdicts: FiringVerdict) -> tuple[QueryResult, ...]:
         """The queries with one of some verdicts."""
         return tuple(query for query in self.queries if query.verdict in verdicts)
 

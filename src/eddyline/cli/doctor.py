@@ -9,7 +9,7 @@ import typer
 
 from eddyline.cli.options import AsJson
 from eddyline.cli.output.terminal import Exit, Output, print_json
-from eddyline.service.doctor import Part, look_at_machine, look_at_registry
+from eddyline.service.doctor import Checkup, look_at_machine, look_at_registry
 from eddyline.service.registries import VARIABLE
 
 
@@ -44,7 +44,7 @@ def doctor(
     raise typer.Exit(Exit.FINDINGS if ill else Exit.FINE)
 
 
-def _show(parts: list[Part], *, healthy: bool) -> None:
+def _show(parts: list[Checkup], *, healthy: bool) -> None:
     output = Output()
     rows = [(part.name, part.state + ("" if part.needed else ", optional"), part.found) for part in parts]
     output.table(("part", "state", "found"), rows)

@@ -27,7 +27,7 @@ from eddyline.cli.output.terminal import Exit, Output, counted, counted_rows, no
 from eddyline.errors import UsageError
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
-from eddyline.service.match import Form, Matched, MatchRequest, match_files
+from eddyline.service.match import MatchForm, MatchOutcome, MatchRequest, match_files
 from eddyline.service.match_spark import match_on_spark
 
 
@@ -41,7 +41,7 @@ def match(
     stream: StreamSources = None,
     schema: MaybeSchemas = None,
     output: Annotated[
-        Form | None,
+        MatchForm | None,
         typer.Option(
             help="counts: matches of each query. pairs: which query matched which row. rows: what the queries select. "
             "By default counts on a terminal, else rows."
@@ -94,12 +94,14 @@ def match(
             runtime, {"--threads": threads}, "its session has cores: --spark spark.master=local[4]"
         )
         refuse_options(runtime, {"--rejects": rejects}, "a Parquet file is read as a whole, or is an error")
-        form = output or (Form.COUNTS if out is None else Form.ROWS)
+        form = output or (MatchForm.COUNTS if out is None else MatchForm.ROWS)
         where = out
     else:
         refuse_options(runtime, {"--spark": spark}, "it is for --runtime spark")
-        form = output or (Form.COUNTS if out is None and (as_json or sys.stdout.isatty()) else Form.ROWS)
-        where = out or (None if form is Form.COUNTS else STANDARD_OUTPUT)
+        form = output or (
+            MatchForm.COUNTS if out is None and (as_json or sys.stdout.isatty()) else MatchForm.ROWS
+        )
+        where = out or (None if form is MatchForm.COUNTS else STANDARD_OUTPUT)
         if as_json and where == STANDARD_OUTPUT:
             raise UsageError("--json prints its summary to standard output; name a file with --out")
     request = MatchRequest(
@@ -132,7 +134,7 @@ def match(
     )
 
 
-def _show(found: Matched) -> None:
+def _show(found: MatchOutcome) -> None:
     counts, totals, where = found.counts, found.totals, found.where
     if where is None:
         rows = [

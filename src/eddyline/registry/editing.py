@@ -17,7 +17,7 @@ _FINE: Final = Verdict()
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckedEdits:
     """Edits that a check has seen: its verdicts by place, and what it refused."""
 
     edits: Sequence[Edit]
@@ -25,9 +25,9 @@ class Checked:
     refused: dict[int, QueryError] = field(default_factory=dict)
 
 
-def look(edits: Sequence[Edit], check: Check | None) -> Checked:
+def look(edits: Sequence[Edit], check: Check | None) -> CheckedEdits:
     """Let a check see every text that is to be entered."""
-    seen = Checked(edits)
+    seen = CheckedEdits(edits)
     if check is None:
         return seen
     for place, edit in enumerate(edits):
@@ -44,7 +44,7 @@ def look(edits: Sequence[Edit], check: Check | None) -> Checked:
 
 
 @dataclass(slots=True)
-class Draft:
+class EntryDraft:
     """Entries as edits make them, one after the other.
 
     `before` is what was registered under the ids of the edits, `after` what is now; an id that is in neither is free.
@@ -61,7 +61,7 @@ class Draft:
     def __post_init__(self) -> None:
         self.after = dict(self.before)
 
-    def apply(self, seen: Checked, known: Sequence[str] = ()) -> list[QueryError]:
+    def apply(self, seen: CheckedEdits, known: Sequence[str] = ()) -> list[QueryError]:
         """Apply all edits that no check refused; the refused ones, in the order of the edits.
 
         `known` are ids to be guessed at where an edit names one that is not registered.
@@ -111,11 +111,11 @@ class Draft:
         return self.next_number - 1
 
 
-def restored(target: Sequence[Entry], draft: Draft) -> None:
+def restored(target: Sequence[Entry], draft: EntryDraft) -> None:
     """Make a draft hold what an earlier version held; a text that is not the present one is a new revision."""
     kept = {entry.id for entry in target}
     edits: list[Edit] = [Drop(id) for id in draft.before if id not in kept]
-    seen = Checked(edits)
+    seen = CheckedEdits(edits)
     for entry in target:
         seen.verdicts[len(edits)] = Verdict(spark_only=entry.spark_only)
         beside: dict[str, Any] = {name: getattr(entry, name) for name in _BESIDE}

@@ -16,7 +16,7 @@ from eddyline.model.catalog import Stream, distinct_streams
 from eddyline.model.verdict import State
 from eddyline.registry import accounts, reading
 from eddyline.registry.database import Database
-from eddyline.registry.editing import Draft, look, restored
+from eddyline.registry.editing import EntryDraft, look, restored
 from eddyline.registry.values import (
     Budget,
     Change,
@@ -191,7 +191,7 @@ class Registry:
             ids = {edit.id for edit in edits}
             before = reading.entries_by_id(connection, ids)
             gone = [id for id in ids if id not in before]
-            draft = Draft(before, reading.last_revisions(connection, gone), next_number)
+            draft = EntryDraft(before, reading.last_revisions(connection, gone), next_number)
             unknown = any(not isinstance(edit, Put) and edit.id not in before for edit in edits)
             refused = draft.apply(seen, reading.read_ids(connection) if unknown else ())
             refused += _disturbed(connection, present, declared, check, ids)
@@ -236,7 +236,9 @@ class Registry:
             before = {entry.id: entry for entry in reading.read_entries(connection)}
             target = reading.read_entries(connection, to)
             gone = [entry.id for entry in target if entry.id not in before]
-            draft = Draft(before, reading.last_revisions(connection, gone), reading.newest(connection)[1])
+            draft = EntryDraft(
+                before, reading.last_revisions(connection, gone), reading.newest(connection)[1]
+            )
             restored(target, draft)
             return write(
                 connection,

@@ -17,7 +17,7 @@ from eddyline.backtest.junit import to_junit
 from eddyline.backtest.prepare import Prepared, prepare
 from eddyline.backtest.report import to_html
 from eddyline.backtest.settings import Settings
-from eddyline.backtest.values import Backtest, Refusal
+from eddyline.backtest.values import Backtest, RefusedQuery
 from eddyline.errors import FileError, UsageError
 from eddyline.runtime.embedded.backtest.fetch import fetch_row
 from eddyline.runtime.embedded.backtest.run import History, run
@@ -28,7 +28,7 @@ from eddyline.runtime.spark.functions import spark_resolver
 from eddyline.runtime.spark.histories.backtest import SparkHistory
 from eddyline.runtime.spark.histories.backtest import run as run_on_spark
 from eddyline.runtime.spark.sessions.command_session import command_session
-from eddyline.service.chosen_queries import Chosen, choose
+from eddyline.service.chosen_queries import ChosenQueries, choose
 from eddyline.service.data_sources import Data, check_zone, data_of, refuse_overwriting
 from eddyline.service.findings import Finding
 from eddyline.service.spark_files import infer_on_spark, parquet_files, tell_culprits
@@ -95,12 +95,12 @@ def backtest(request: BacktestRequest, watcher: Watcher = SILENT) -> Backtest:
     return found
 
 
-def _refusal(finding: Finding) -> Refusal:
+def _refusal(finding: Finding) -> RefusedQuery:
     """An entry of a file that is no query, or that repeats one."""
     place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
     hint = "" if finding.hint is None else f"\nhint: {finding.hint}"
     message = f"{place}: {finding.message}"
-    return Refusal(finding.query or place, "", message, message + hint)
+    return RefusedQuery(finding.query or place, "", message, message + hint)
 
 
 def _check_endings(reports: Sequence[str]) -> None:
@@ -109,16 +109,16 @@ def _check_endings(reports: Sequence[str]) -> None:
             raise UsageError(f'a report is an .html or a .json file, not "{name}"')
 
 
-def _existing(against: str | None, *, on_spark: bool) -> Chosen:
+def _existing(against: str | None, *, on_spark: bool) -> ChosenQueries:
     if against is None:
-        return Chosen()
+        return ChosenQueries()
     if Path(against).suffix.lower() in _QUERY_FILES:
         return choose([against], None)
     return choose(None, against, on_spark=on_spark)
 
 
 def _prepare(
-    chosen: Chosen, existing: Chosen, data: Sequence[Data], time_zone: str, session: Any
+    chosen: ChosenQueries, existing: ChosenQueries, data: Sequence[Data], time_zone: str, session: Any
 ) -> Prepared:
     streams = [each.stream for each in data]
     others = existing.streams_besides(streams)

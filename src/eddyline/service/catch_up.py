@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from eddyline.errors import FileError, UsageError
 from eddyline.model.verdict import State
 from eddyline.runtime.embedded.outlets import file_names
-from eddyline.service.changes import Outcome, Signature, bring
+from eddyline.service.changes import ChangeOutcome, Signature, bring
 from eddyline.service.registries import DEFAULT
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class CaughtUp:
     """What the query missed: how many matches were written where, and where each source's own ones begin."""
 
-    outcome: Outcome
+    outcome: ChangeOutcome
     where: str
     rows: int
     boundaries: Sequence[Boundary]
@@ -35,7 +35,7 @@ class CaughtUp:
 
 def enable_from_backtest(
     id: str, pipeline: str, registry: str, signature: Signature, *, out: str | None, timeout: float
-) -> CaughtUp | Outcome:
+) -> CaughtUp | ChangeOutcome:
     """Enable a query, find the first batch that has it, and write what it would have matched before.
 
     Where it is refused, the outcome alone.

@@ -48,7 +48,7 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ChangeOutcome:
     """What was done to a registry; `change` is None where nothing was."""
 
     where: str
@@ -94,7 +94,7 @@ def enter(
     all_or_nothing: bool = False,
     over_budget: OverBudget | None = None,
     watcher: Watcher = SILENT,
-) -> Outcome:
+) -> ChangeOutcome:
     """Put queries into a registry, which is made if it is not there: those that are let in, or all or none of them."""
     check_zone(declaration.time_zone)
     with open_registry(where, must_exist=False) as registry:
@@ -103,7 +103,7 @@ def enter(
         check = _told(check, len(edits.edits), watcher)
         if all_or_nothing and edits.findings:
             _look(edits, check)
-            return Outcome(registry.where, registry.version, None, edits.findings)
+            return ChangeOutcome(registry.where, registry.version, None, edits.findings)
         try:
             change = registry.change(
                 edits.edits,
@@ -117,12 +117,12 @@ def enter(
         except RefusedError as refused:
             for problem in refused.problems:
                 edits.refuse(problem)
-            return Outcome(registry.where, registry.version, None, edits.findings)
+            return ChangeOutcome(registry.where, registry.version, None, edits.findings)
     for problem in change.refused:
         edits.refuse(problem)
     for id, text in change.notes.items():
         edits.note(id, text)
-    return Outcome(registry.where, change.version, change, edits.findings)
+    return ChangeOutcome(registry.where, change.version, change, edits.findings)
 
 
 def bring_into(
@@ -133,13 +133,13 @@ def bring_into(
     ids: Sequence[str] = (),
     tags: Sequence[str] = (),
     owner: str | None = None,
-) -> Outcome:
+) -> ChangeOutcome:
     """Bring queries into a state, or take them out where it is None: those named, or all with some tags, of some owner."""
     with open_registry(where) as registry:
         return bring(registry, _chosen(registry, ids, tags, owner), state, signature)
 
 
-def bring(registry: Registry, ids: Sequence[str], state: State | None, signature: Signature) -> Outcome:
+def bring(registry: Registry, ids: Sequence[str], state: State | None, signature: Signature) -> ChangeOutcome:
     """The same for ids of a registry that is open."""
     edits: list[Edit] = [Drop(id) if state is None else Set(id, state=state) for id in ids]
     found = Edits()
@@ -148,8 +148,8 @@ def bring(registry: Registry, ids: Sequence[str], state: State | None, signature
     except RefusedError as refused:
         for problem in refused.problems:
             found.refuse(problem)
-        return Outcome(registry.where, registry.version, None, found.findings)
-    return Outcome(registry.where, change.version, change)
+        return ChangeOutcome(registry.where, registry.version, None, found.findings)
+    return ChangeOutcome(registry.where, change.version, change)
 
 
 def _chosen(registry: Registry, ids: Sequence[str], tags: Sequence[str], owner: str | None) -> list[str]:
@@ -162,11 +162,11 @@ def _chosen(registry: Registry, ids: Sequence[str], tags: Sequence[str], owner: 
     return [entry.id for entry in registry.entries(tags=tags, owner=owner)]
 
 
-def roll_back(where: str, version: int, signature: Signature) -> Outcome:
+def roll_back(where: str, version: int, signature: Signature) -> ChangeOutcome:
     """Make a new version that holds what an earlier one held."""
     with open_registry(where) as registry:
         change = registry.rollback(version, author=signature.author, reason=signature.reason)
-    return Outcome(registry.where, change.version, change)
+    return ChangeOutcome(registry.where, change.version, change)
 
 
 def _declared(

@@ -17,7 +17,7 @@ from eddyline.model.predicate import ALWAYS, NEVER
 from eddyline.model.query import BoundQuery, Query
 from eddyline.runtime.spark.functions.asking import asking_spark
 from eddyline.service.data_sources import check_zone
-from eddyline.service.files.queries import Entry, QueryFile, read_queries
+from eddyline.service.files.queries import FileEntry, QueryFile, read_queries
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
 from eddyline.sql.render import render
@@ -78,7 +78,7 @@ def _check_files(paths: Sequence[str], compiler_for: Callable[[list[Query]], Com
     entries = [entry for file in files for entry in file.entries]
     report.queries = len(entries)
     compiler = compiler_for([entry.query for entry in entries])
-    first_uses: dict[str, Entry] = {}
+    first_uses: dict[str, FileEntry] = {}
     for file in files:
         found = list(file.problems)
         for entry in file.entries:
@@ -89,7 +89,7 @@ def _check_files(paths: Sequence[str], compiler_for: Callable[[list[Query]], Com
     return report
 
 
-def _check(entry: Entry, compiler: Compiler, first_uses: dict[str, Entry]) -> list[Finding]:
+def _check(entry: FileEntry, compiler: Compiler, first_uses: dict[str, FileEntry]) -> list[Finding]:
     found: list[Finding] = []
     id = entry.query.id
     first = first_uses.setdefault(id, entry)

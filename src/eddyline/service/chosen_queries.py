@@ -9,16 +9,16 @@ from eddyline.errors import EddylineError, QueryError
 from eddyline.model.catalog import Stream
 from eddyline.model.names import unknown_query
 from eddyline.model.query import Query
-from eddyline.service.files.queries import Entry, read_queries
+from eddyline.service.files.queries import FileEntry, read_queries
 from eddyline.service.findings import ERROR, NOTE, Finding
 from eddyline.service.registries import open_registry, usual_registry
 
 
 @dataclass
-class Chosen:
+class ChosenQueries:
     """Queries in order, those of them that are only counted, the streams that a registry declares, and findings."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[FileEntry] = field(default_factory=list)
     shadow: set[str] = field(default_factory=set)
     streams: list[Stream] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -46,12 +46,12 @@ class Chosen:
 
 def choose(
     files: Sequence[str] | None, registry: str | None, *, only: str | None = None, on_spark: bool = False
-) -> Chosen:
+) -> ChosenQueries:
     """Read files and registry; `only` chooses one id, whatever its state, and refuses one that no query has.
 
     `on_spark`: also what only Spark can evaluate.
     """
-    chosen = Chosen()
+    chosen = ChosenQueries()
     for file in files or ():
         found = read_queries(file)
         chosen.findings += found.problems
@@ -64,7 +64,7 @@ def choose(
     return chosen
 
 
-def _keep(chosen: Chosen, only: str) -> None:
+def _keep(chosen: ChosenQueries, only: str) -> None:
     kept = [entry for entry in chosen.entries if entry.query.id == only]
     left_out = [finding for finding in chosen.findings if finding.query == only and finding.severity == NOTE]
     if left_out and not kept:
@@ -77,7 +77,7 @@ def _keep(chosen: Chosen, only: str) -> None:
     chosen.entries = kept
 
 
-def _take_registry(chosen: Chosen, where: str, only: str | None, on_spark: bool) -> None:
+def _take_registry(chosen: ChosenQueries, where: str, only: str | None, on_spark: bool) -> None:
     with open_registry(where) as registry:
         chosen.streams = registry.streams()
         for entry in registry.entries():
@@ -85,13 +85,13 @@ def _take_registry(chosen: Chosen, where: str, only: str | None, on_spark: bool)
                 text = "needs functions that only Spark has, and is left out"
                 chosen.findings.append(Finding(NOTE, text, where, query=entry.id))
             elif entry.state != "disabled" or entry.id == only:
-                chosen.entries.append(Entry(Query(entry.id, entry.sql), where, 1, entry.sql))
+                chosen.entries.append(FileEntry(Query(entry.id, entry.sql), where, 1, entry.sql))
                 if entry.state == "shadow":
                     chosen.shadow.add(entry.id)
 
 
-def _drop_repeated(chosen: Chosen) -> None:
-    first: dict[str, Entry] = {}
+def _drop_repeated(chosen: ChosenQueries) -> None:
+    first: dict[str, FileEntry] = {}
     for entry in chosen.entries:
         known = first.setdefault(entry.query.id, entry)
         if known is not entry:

@@ -16,9 +16,9 @@ from eddyline.queryset import QuerySet
 from eddyline.queryset.cost.cost import Cost, Costs
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import read
-from eddyline.service.chosen_queries import Chosen, choose
+from eddyline.service.chosen_queries import ChosenQueries, choose
 from eddyline.service.data_sources import Data, check_zone, data_of
-from eddyline.service.files.queries import Entry, is_query_file, read_queries
+from eddyline.service.files.queries import FileEntry, is_query_file, read_queries
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, Finding
 from eddyline.service.watcher import SILENT, Watcher
@@ -48,7 +48,7 @@ class CostRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class SetCosts:
+class SetPrices:
     """Costs of a set: `listed` are the ids that were asked for, `rows` what was measured on, by stream.
 
     `alone` is what one query took by itself, where one was asked about and measured.
@@ -73,7 +73,7 @@ class SetCosts:
 
 
 @dataclass(frozen=True, slots=True)
-class NewCosts:
+class NewPrices:
     """What new queries would cost, one after the other, on top of those that are `present`."""
 
     costs: dict[str, Cost]
@@ -111,7 +111,7 @@ def _cost_json(id: str | None, cost: Cost, *, parts: bool = False) -> dict[str, 
     return found
 
 
-def price(request: CostRequest, watcher: Watcher = SILENT) -> SetCosts | NewCosts:
+def price(request: CostRequest, watcher: Watcher = SILENT) -> SetPrices | NewPrices:
     """Costs of a set's queries, or of new ones."""
     check_zone(request.time_zone)
     if request.id is not None and request.add is not None:
@@ -137,16 +137,16 @@ def price(request: CostRequest, watcher: Watcher = SILENT) -> SetCosts | NewCost
     for finding in chosen.findings:
         watcher.finding(finding)
     if request.add is not None:
-        return NewCosts(costs, len(compiled), chosen.findings)
+        return NewPrices(costs, len(compiled), chosen.findings)
     return _of_set(compiled, request, batches, chosen)
 
 
-def _new(add: str | None, chosen: Chosen) -> list[Entry]:
+def _new(add: str | None, chosen: ChosenQueries) -> list[FileEntry]:
     """The new queries; a file's problems are findings."""
     if add is None:
         return []
     if not is_query_file(add):
-        return [Entry(Query("the query", add), "SQL", 1, add)]
+        return [FileEntry(Query("the query", add), "SQL", 1, add)]
     file = read_queries(add)
     chosen.findings += file.problems
     return file.entries
@@ -160,7 +160,7 @@ def _stated(schemas: Sequence[str], queries: Sequence[Query], declared: Sequence
     return []
 
 
-def _compile(chosen: Chosen, streams: Sequence[Stream], time_zone: str) -> QuerySet:
+def _compile(chosen: ChosenQueries, streams: Sequence[Stream], time_zone: str) -> QuerySet:
     compiled = QuerySet.build(chosen.queries, streams=streams, on_error="collect", time_zone=time_zone)
     chosen.refused(compiled.problems)
     return compiled
@@ -184,7 +184,7 @@ def _batches(data: Sequence[Data], request: CostRequest, watcher: Watcher) -> Ba
     return found
 
 
-def _price(compiled: QuerySet, new: Sequence[Entry], chosen: Chosen) -> dict[str, Cost]:
+def _price(compiled: QuerySet, new: Sequence[FileEntry], chosen: ChosenQueries) -> dict[str, Cost]:
     pricing = compiled.pricing()
     costs: dict[str, Cost] = {}
     for entry in new:
@@ -195,7 +195,7 @@ def _price(compiled: QuerySet, new: Sequence[Entry], chosen: Chosen) -> dict[str
     return costs
 
 
-def _of_set(compiled: QuerySet, request: CostRequest, batches: Batches, chosen: Chosen) -> SetCosts:
+def _of_set(compiled: QuerySet, request: CostRequest, batches: Batches, chosen: ChosenQueries) -> SetPrices:
     costs, id = compiled.cost(batches), request.id
     listed = costs.dearest(request.top, by=request.by)
     if id is not None:
@@ -206,10 +206,10 @@ def _of_set(compiled: QuerySet, request: CostRequest, batches: Batches, chosen: 
         listed = [id]
     alone = _alone(compiled, chosen, id, batches) if id is not None and batches else None
     rows = {name: sum(batch.num_rows for batch in several) for name, several in batches.items()}
-    return SetCosts(costs, listed, rows, alone, chosen.findings)
+    return SetPrices(costs, listed, rows, alone, chosen.findings)
 
 
-def _alone(compiled: QuerySet, chosen: Chosen, id: str, batches: Batches) -> float | None:
+def _alone(compiled: QuerySet, chosen: ChosenQueries, id: str, batches: Batches) -> float | None:
     """What a query takes if it is the only one."""
     query = next(entry.query for entry in chosen.entries if entry.query.id == id)
     name = parse(query.sql).stream.lower()

@@ -16,7 +16,7 @@ from eddyline.runtime.embedded.outlets import is_folder
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.runtime.embedded.places import places
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
-from eddyline.service.files.schemas import Source, guess_name, read_source
+from eddyline.service.files.schemas import SchemaSource, guess_name, read_source
 from eddyline.service.watcher import SILENT, Watcher
 
 _NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)
@@ -116,7 +116,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _name_of(
-    source: str, stated: Sequence[Source], declared: Iterable[Stream], queries: Sequence[Query]
+    source: str, stated: Sequence[SchemaSource], declared: Iterable[Stream], queries: Sequence[Query]
 ) -> str:
     names = [schema.name for schema in stated if schema.name is not None]
     if len(names) == 1:
@@ -128,7 +128,7 @@ def _name_of(
     return guess_name(stem or "rows", queries)
 
 
-def _check(named: Sequence[tuple[str, str]], stated: Sequence[Source]) -> None:
+def _check(named: Sequence[tuple[str, str]], stated: Sequence[SchemaSource]) -> None:
     if not named:
         raise UsageError("there are no rows to read: name a SOURCE, or --stream NAME=SOURCE")
     names = [name.lower() for name, _ in named]
@@ -144,7 +144,7 @@ def _check(named: Sequence[tuple[str, str]], stated: Sequence[Source]) -> None:
         raise UsageError(f'--schema names the stream "{strange}", which has no --stream {strange}=SOURCE')
 
 
-def _stated_for(name: str, stated: Sequence[Source], *, alone: bool) -> Source | None:
+def _stated_for(name: str, stated: Sequence[SchemaSource], *, alone: bool) -> SchemaSource | None:
     return next(
         (s for s in stated if (s.name is None and alone) or (s.name or "").lower() == name.lower()), None
     )

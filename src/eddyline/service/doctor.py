@@ -23,7 +23,7 @@ PATIENCE: Final = 5.0  # seconds to wait for a registry
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Checkup:
     """One thing that Eddyline uses: `needed` is False for what most can do without."""
 
     name: str
@@ -33,7 +33,7 @@ class Part:
     to_do: str = ""
 
 
-def look_at_machine() -> Iterator[Part]:
+def look_at_machine() -> Iterator[Checkup]:
     """Python, packages, the cache of compiled code, and what the Spark runtime and PostgreSQL need."""
     yield _python()
     for name in PACKAGES:
@@ -44,10 +44,10 @@ def look_at_machine() -> Iterator[Part]:
     yield _optional("psycopg", "only for a registry in PostgreSQL: pip install 'eddyline[postgres]'")
 
 
-def look_at_registry(where: str | None) -> Iterator[Part]:
+def look_at_registry(where: str | None) -> Iterator[Checkup]:
     """A registry that was named, or the one of this folder."""
     if where is None and not is_there(DEFAULT):
-        yield Part(
+        yield Checkup(
             "registry",
             "missing",
             f"no {DEFAULT} in this folder",
@@ -57,48 +57,48 @@ def look_at_registry(where: str | None) -> Iterator[Part]:
         return
     where = where or DEFAULT
     if not is_there(where):
-        yield Part("registry", "missing", where, to_do="query add and query import make it")
+        yield Checkup("registry", "missing", where, to_do="query add and query import make it")
         return
     try:
         yield _registry(where)
     except EddylineError as error:
-        yield Part("registry", "broken", error.message.split("\n")[0], to_do=error.hint or "")
+        yield Checkup("registry", "broken", error.message.split("\n")[0], to_do=error.hint or "")
 
 
-def _python() -> Part:
+def _python() -> Checkup:
     found = f"{platform.python_version()} ({platform.system()}, {platform.machine()})"
     if sys.version_info < OLDEST:
-        return Part("Python", "broken", found, to_do="install Python 3.11 or later")
-    return Part("Python", "ok", found)
+        return Checkup("Python", "broken", found, to_do="install Python 3.11 or later")
+    return Checkup("Python", "ok", found)
 
 
-def _package(name: str) -> Part:
+def _package(name: str) -> Checkup:
     try:
-        return Part(name, "ok", version(name))
+        return Checkup(name, "ok", version(name))
     except PackageNotFoundError:
-        return Part(name, "missing", "", to_do="pip install eddyline")
+        return Checkup(name, "missing", "", to_do="pip install eddyline")
 
 
-def _optional(name: str, to_do: str) -> Part:
+def _optional(name: str, to_do: str) -> Checkup:
     try:
-        return Part(name, "ok", version(name), needed=False)
+        return Checkup(name, "ok", version(name), needed=False)
     except PackageNotFoundError:
-        return Part(name, "missing", "", needed=False, to_do=to_do)
+        return Checkup(name, "missing", "", needed=False, to_do=to_do)
 
 
-def _zones() -> Part:
+def _zones() -> Checkup:
     if find_zone("Europe/Vienna") is None:
-        return Part("time zones", "missing", "no tz database", to_do="pip install tzdata")
-    return Part("time zones", "ok", "tz database")
+        return Checkup("time zones", "missing", "no tz database", to_do="pip install tzdata")
+    return Checkup("time zones", "ok", "tz database")
 
 
-def _compiled() -> Part:
+def _compiled() -> Checkup:
     """Machine code that numba keeps on disk: without it every process compiles for seconds."""
     from eddyline import kernels
 
     config = vars(kernels)["numba"].config  # numba belongs to kernels; this asks what they have set
     if config.DISABLE_JIT:
-        return Part(
+        return Checkup(
             "compiled code",
             "broken",
             "numba compiles nothing",
@@ -111,13 +111,13 @@ def _compiled() -> Part:
             pass
     except OSError as error:
         to_do = "set XDG_CACHE_HOME to a folder that can be written: every process compiles anew, for seconds"
-        return Part("compiled code", "broken", f"{folder}: {error.strerror}", to_do=to_do)
+        return Checkup("compiled code", "broken", f"{folder}: {error.strerror}", to_do=to_do)
     functions = sum(1 for _ in folder.rglob("*.nbi"))
     if not functions:
         to_do = "nothing: the first match compiles, which takes some seconds; eddyline demo --runtime embedded does it now"
-        return Part("compiled code", "ok", f"none yet in {folder}", to_do=to_do)
+        return Checkup("compiled code", "ok", f"none yet in {folder}", to_do=to_do)
     to_do = "set XDG_CACHE_HOME to a folder that can be written and stays" if _is_passing(folder) else ""
-    return Part("compiled code", "ok", f"{functions} functions in {folder}", to_do=to_do)
+    return Checkup("compiled code", "ok", f"{functions} functions in {folder}", to_do=to_do)
 
 
 def _is_passing(folder: Path) -> bool:
@@ -125,24 +125,24 @@ def _is_passing(folder: Path) -> bool:
     return folder.parent == Path(tempfile.gettempdir()) / f"eddyline-{os.getuid()}"
 
 
-def _spark() -> Iterator[Part]:
+def _spark() -> Iterator[Checkup]:
     pyspark = _optional("pyspark", "only for the Spark runtime: pip install 'eddyline[spark,java]'")
     yield pyspark
     if pyspark.state == "ok":
         yield _java()
 
 
-def _java() -> Part:
+def _java() -> Checkup:
     from eddyline.runtime.spark.sessions.java import find_java
 
     try:
         java = find_java()
     except SetupError as error:
-        return Part("Java", "missing", error.message.split("\n")[0], to_do=error.hint or "")
-    return Part("Java", "ok", f"version {java.version}, from {java.origin}")
+        return Checkup("Java", "missing", error.message.split("\n")[0], to_do=error.hint or "")
+    return Checkup("Java", "ok", f"version {java.version}, from {java.origin}")
 
 
-def _registry(where: str) -> Part:
+def _registry(where: str) -> Checkup:
     """Reachable, of a format that is known, and what it holds."""
     from eddyline.registry import Registry
     from eddyline.registry.migrations import FORMAT
@@ -157,10 +157,10 @@ def _registry(where: str) -> Part:
     if "://" not in str(file) and not (
         os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
     ):
-        return Part(
+        return Checkup(
             "registry",
             "ok",
             found,
             to_do="it can be read, not changed: you may not write the file or its folder",
         )
-    return Part("registry", "ok", found)
+    return Checkup("registry", "ok", found)

@@ -11,7 +11,7 @@ from eddyline.errors import EddylineError, FileError, QueryError
 from eddyline.model.query import Query
 from eddyline.registry import Put
 from eddyline.registry.values import state_of, tags_of
-from eddyline.service.files.queries import ATTRIBUTES, Entry, read_queries
+from eddyline.service.files.queries import ATTRIBUTES, FileEntry, read_queries
 from eddyline.service.findings import ERROR, FAILURE, NOTE, Finding
 
 GIVEN: Final = frozenset(
@@ -24,7 +24,7 @@ class Edits:
     """The edits of some files, with the place of each, and what could not be read."""
 
     edits: list[Put] = field(default_factory=list)
-    places: dict[str, Entry] = field(default_factory=dict)
+    places: dict[str, FileEntry] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -65,10 +65,12 @@ def read_edits(paths: Sequence[str]) -> Edits:
 
 def edit_of(id: str, sql: str, attributes: Mapping[str, object], *, new: bool = False) -> Edits:
     """One query that stands in no file; `new` refuses an id that is taken."""
-    return Edits([Put(id, sql, new=new, **beside(attributes))], {id: Entry(Query(id, sql), "SQL", 1, sql)})
+    return Edits(
+        [Put(id, sql, new=new, **beside(attributes))], {id: FileEntry(Query(id, sql), "SQL", 1, sql)}
+    )
 
 
-def _take(entry: Entry, found: Edits) -> None:
+def _take(entry: FileEntry, found: Edits) -> None:
     id = entry.query.id
     first = found.places.setdefault(id, entry)
     try:

@@ -13,7 +13,7 @@ from eddyline.model.query import BoundQuery, NormalQuery, Query
 from eddyline.normalize import normalize, trace
 from eddyline.normalize.explain import show_regions
 from eddyline.service.data_sources import check_zone
-from eddyline.service.files.queries import Entry, QueryFile, is_query_file, read_queries
+from eddyline.service.files.queries import FileEntry, QueryFile, is_query_file, read_queries
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, Finding
 from eddyline.sql.render import render
@@ -86,7 +86,7 @@ def explain(
     """Take a query, a text or one of a file, all the way, keeping every stage; a finding where it is refused."""
     check_zone(time_zone)
     is_file = is_query_file(query)
-    entry = _choose(read_queries(query), id) if is_file else Entry(Query(AD_HOC, query), "SQL", 1, query)
+    entry = _choose(read_queries(query), id) if is_file else FileEntry(Query(AD_HOC, query), "SQL", 1, query)
     streams = streams_of([read_source(option) for option in schemas], [entry.query], name=stream)
     try:
         bound = Compiler(streams, time_zone=time_zone).bind(entry.query)
@@ -96,7 +96,7 @@ def explain(
         return finding if is_file else replace(finding, query=None)
 
 
-def _choose(file: QueryFile, id: str | None) -> Entry:
+def _choose(file: QueryFile, id: str | None) -> FileEntry:
     ids = [entry.query.id for entry in file.entries]
     listed = ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
     if not ids:

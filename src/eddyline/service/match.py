@@ -23,7 +23,7 @@ from eddyline.runtime.embedded.outlets import MatchOutlet, PairOutlet, RowOutlet
 from eddyline.runtime.embedded.places import FORMATS
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, Writer, sink_format
-from eddyline.service.chosen_queries import Chosen, choose
+from eddyline.service.chosen_queries import ChosenQueries, choose
 from eddyline.service.data_sources import Data, check_zone, data_of, refuse_overwriting
 from eddyline.service.registries import usual_registry
 from eddyline.service.watcher import SILENT, Watcher
@@ -32,7 +32,7 @@ from eddyline.sql.resolver import Resolver
 _COUNTS: Final = pa.schema([("query", pa.string()), ("matches", pa.int64())])
 
 
-class Form(StrEnum):
+class MatchForm(StrEnum):
     """What is made of matches."""
 
     COUNTS = "counts"
@@ -49,7 +49,7 @@ class MatchRequest:
     streams: Sequence[str] = ()
     source: str | None = None
     schemas: Sequence[str] = ()
-    form: Form = Form.COUNTS
+    form: MatchForm = MatchForm.COUNTS
     out: str | None = None
     format: str | None = None
     input_format: str | None = None
@@ -68,7 +68,7 @@ class MatchRequest:
             raise UsageError("queries and rows cannot both come from standard input")
 
     def data(
-        self, chosen: Chosen, watcher: Watcher, infer: Callable[[str, str | None], Inferred] = infer
+        self, chosen: ChosenQueries, watcher: Watcher, infer: Callable[[str, str | None], Inferred] = infer
     ) -> list[Data]:
         """The rows of all streams."""
         return data_of(
@@ -89,7 +89,7 @@ class MatchRequest:
 
     def with_file_of_counts(self) -> MatchRequest:
         """The same with the file that counts are written to, whose format is known before the work is done."""
-        if self.form is not Form.COUNTS or self.out is None:
+        if self.form is not MatchForm.COUNTS or self.out is None:
             return self
         where = file_in(self.out, "counts", self.format)
         _ = self.format or sink_format(where)
@@ -97,10 +97,10 @@ class MatchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchOutcome:
     """What came out: `counts` has every query that was accepted, in their order."""
 
-    chosen: Chosen
+    chosen: ChosenQueries
     data: Sequence[Data]
     totals: Totals
     rejects: Rejects
@@ -124,7 +124,7 @@ class Matched:
         }
 
 
-def match_files(request: MatchRequest, watcher: Watcher = SILENT) -> Matched:
+def match_files(request: MatchRequest, watcher: Watcher = SILENT) -> MatchOutcome:
     """Match in this process."""
     request.check()
     chosen = choose(request.queries, request.registry)
@@ -140,23 +140,23 @@ def match_files(request: MatchRequest, watcher: Watcher = SILENT) -> Matched:
 
 def conclude(
     request: MatchRequest,
-    chosen: Chosen,
+    chosen: ChosenQueries,
     compiled: QuerySet,
     data: Sequence[Data],
     totals: Totals,
     rejects: Rejects,
-) -> Matched:
+) -> MatchOutcome:
     """What came out; counts are written if they go to a file."""
     counts = {query.id: totals.counts[query.id] for query in chosen.queries if query.id in compiled}
-    if request.form is Form.COUNTS and request.out is not None:
+    if request.form is MatchForm.COUNTS and request.out is not None:
         table = pa.table([list(counts), list(counts.values())], schema=_COUNTS)
         with Writer(request.out, _COUNTS, request.format) as writer:
             writer.sink.write(table)
-    return Matched(chosen, data, totals, rejects, counts, request.out)
+    return MatchOutcome(chosen, data, totals, rejects, counts, request.out)
 
 
 def compile_set(
-    chosen: Chosen,
+    chosen: ChosenQueries,
     data: Sequence[Data],
     time_zone: str,
     watcher: Watcher,
@@ -179,7 +179,9 @@ def compile_set(
     return compiled
 
 
-def accepted(chosen: Chosen, compiled: QuerySet, resolver: Resolver | None = None) -> list[NormalQuery]:
+def accepted(
+    chosen: ChosenQueries, compiled: QuerySet, resolver: Resolver | None = None
+) -> list[NormalQuery]:
     """The normal forms of the queries that were not refused, in their order."""
     compiler = Compiler(compiled.streams, time_zone=compiled.time_zone, resolver=resolver)
     return [compiler.compile(Query(q.id, q.sql)) for q in chosen.queries if q.id in compiled]
@@ -205,7 +207,7 @@ def _rejects_path(rejects: str | None, where: str | None) -> Path | None:
 
 def _run(
     request: MatchRequest,
-    chosen: Chosen,
+    chosen: ChosenQueries,
     compiled: QuerySet,
     data: Sequence[Data],
     rejects: Rejects,
@@ -236,12 +238,12 @@ def _processors() -> int:
 
 
 def _outlet(
-    request: MatchRequest, chosen: Chosen, compiled: QuerySet, stack: ExitStack
+    request: MatchRequest, chosen: ChosenQueries, compiled: QuerySet, stack: ExitStack
 ) -> MatchOutlet | None:
     where, format = request.out, request.format
-    if request.form is Form.COUNTS or where is None:
+    if request.form is MatchForm.COUNTS or where is None:
         return None
-    if request.form is Form.PAIRS:
+    if request.form is MatchForm.PAIRS:
         place = file_in(where, "pairs", format)
         return PairOutlet(stack.enter_context(Writer(place, LEAD, format)), chosen.shadow)
     queries = accepted(chosen, compiled)

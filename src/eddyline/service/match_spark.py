@@ -18,8 +18,8 @@ from eddyline.runtime.spark.histories.matching import Matching
 from eddyline.runtime.spark.histories.parquet_files import read_rows
 from eddyline.runtime.spark.histories.writing import WRITERS, write
 from eddyline.runtime.spark.sessions.command_session import command_session
-from eddyline.service.chosen_queries import Chosen, choose
-from eddyline.service.match import Form, Matched, MatchRequest, accepted, compile_set, conclude
+from eddyline.service.chosen_queries import ChosenQueries, choose
+from eddyline.service.match import MatchForm, MatchOutcome, MatchRequest, accepted, compile_set, conclude
 from eddyline.service.spark_files import infer_on_spark, is_address, parquet_files, tell_culprits
 from eddyline.service.watcher import SILENT, Watcher
 from eddyline.sql.resolver import Resolver
@@ -27,7 +27,9 @@ from eddyline.sql.resolver import Resolver
 _WRITTEN: Final = ", ".join(WRITERS)
 
 
-def match_on_spark(request: MatchRequest, settings: Mapping[str, str], watcher: Watcher = SILENT) -> Matched:
+def match_on_spark(
+    request: MatchRequest, settings: Mapping[str, str], watcher: Watcher = SILENT
+) -> MatchOutcome:
     """Match in a Spark session with these settings."""
     request.check()
     _check_place(request)
@@ -48,7 +50,7 @@ def match_on_spark(request: MatchRequest, settings: Mapping[str, str], watcher: 
             totals.add(rows.count, counts)
             tell_culprits(culprits, watcher)
             found.append(matching.without(culprits))
-        if request.form is not Form.COUNTS and request.out is not None:
+        if request.form is not MatchForm.COUNTS and request.out is not None:
             watcher.stage(f"writing {request.form} to {request.out}")
             _write(found, chosen, compiled, resolver, request.form, request.out, request.format, watcher)
     with Rejects() as none:
@@ -58,11 +60,11 @@ def match_on_spark(request: MatchRequest, settings: Mapping[str, str], watcher: 
 def _check_place(request: MatchRequest) -> None:
     """Refuse results that cannot go where they should."""
     where, form = request.out, request.form
-    if where == STANDARD_OUTPUT or (where is None and form is not Form.COUNTS):
+    if where == STANDARD_OUTPUT or (where is None and form is not MatchForm.COUNTS):
         raise UsageError(f"on Spark {form} go to a folder: name one with --out, such as matches.parquet")
     if where is None:
         return
-    if form is Form.COUNTS:
+    if form is MatchForm.COUNTS:
         if is_address(where):
             raise UsageError(f'counts are written by this process, which cannot write to "{where}"')
         return
@@ -82,16 +84,16 @@ def _format(where: str, format: str | None) -> str:
 
 def _write(
     sources: Sequence[Matching],
-    chosen: Chosen,
+    chosen: ChosenQueries,
     compiled: QuerySet,
     resolver: Resolver,
-    form: Form,
+    form: MatchForm,
     where: str,
     format: str | None,
     watcher: Watcher,
 ) -> None:
     kind = _format(where, format)
-    if form is Form.PAIRS:
+    if form is MatchForm.PAIRS:
         place = f"{where}pairs.{kind}" if _is_folder(where) else where
         write([_shown(source.pairs(), chosen) for source in sources], place, kind)
         return
@@ -119,6 +121,6 @@ def _despite_outputs(source: Matching, lists: SelectLists, watcher: Watcher) -> 
     return source.without(culprits)
 
 
-def _shown(pairs: Any, chosen: Chosen) -> Any:
+def _shown(pairs: Any, chosen: ChosenQueries) -> Any:
     """Pairs of queries that deliver: shadow queries are only counted."""
     return pairs.where(~pairs["query"].isin(sorted(chosen.shadow))) if chosen.shadow else pairs

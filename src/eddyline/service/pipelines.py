@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Batches:
+class ServedBatches:
     """The newest batches of some sources of a pipeline."""
 
     pipeline: str
@@ -32,7 +32,7 @@ class Batches:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class PipelineStatus:
     """Whether a pipeline runs (`running` is who it is), how far each source is, and what came of it so far.
 
     `registry_version` is None where the registry cannot be asked now.
@@ -58,7 +58,7 @@ class Status:
         }
 
 
-def newest_batches(file: str, source: str | None, count: int) -> Batches:
+def newest_batches(file: str, source: str | None, count: int) -> ServedBatches:
     """The newest batches of each source, or of one of them."""
     settings, state = _find(file)
     if source is not None and source not in state.sources:
@@ -67,16 +67,16 @@ def newest_batches(file: str, source: str | None, count: int) -> Batches:
             hint=f"its sources are {', '.join(state.sources)}",
         )
     chosen = state.sources if source is None else (source,)
-    return Batches(settings.name, state.id, {name: _newest(state, name, count) for name in chosen})
+    return ServedBatches(settings.name, state.id, {name: _newest(state, name, count) for name in chosen})
 
 
-def status_of(file: str) -> Status:
+def status_of(file: str) -> PipelineStatus:
     """How a pipeline is."""
     from eddyline.runtime.spark.versions import StateFolder
     from eddyline.runtime.spark.watching import Metrics
 
     settings, state = _find(file)
-    return Status(
+    return PipelineStatus(
         settings.name,
         state.id,
         StateFolder.is_running(state.path),

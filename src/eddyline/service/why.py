@@ -17,7 +17,7 @@ from eddyline.runtime.embedded.json_rows import row_of
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import Piece, read
 from eddyline.runtime.embedded.verdicts import Verdicts
-from eddyline.service.chosen_queries import Chosen, choose
+from eddyline.service.chosen_queries import ChosenQueries, choose
 from eddyline.service.data_sources import Data, check_zone, data_of
 from eddyline.service.files.schemas import read_source
 from eddyline.service.findings import Finding
@@ -96,7 +96,7 @@ def ask_why(request: WhyRequest, watcher: Watcher = SILENT) -> Answer | Finding:
         return chosen.findings[-1]
 
 
-def _answer(request: WhyRequest, chosen: Chosen, watcher: Watcher) -> Answer:
+def _answer(request: WhyRequest, chosen: ChosenQueries, watcher: Watcher) -> Answer:
     row, zone, format = request.row, request.time_zone, request.input_format
     name = parse(chosen.entries[0].query.sql).stream
     if row is not None and row.lstrip().startswith("{"):
@@ -126,11 +126,11 @@ def _judged(query: NormalQuery, stream: Stream, piece: Piece, place: int) -> Jud
     return JudgedRow(piece.file, int(piece.rows[place]) + 1, batch, verdict)
 
 
-def _compile(chosen: Chosen, stream: Stream, time_zone: str) -> NormalQuery:
+def _compile(chosen: ChosenQueries, stream: Stream, time_zone: str) -> NormalQuery:
     return Compiler([stream], time_zone=time_zone).compile(chosen.entries[0].query)
 
 
-def _declared(name: str, schemas: Sequence[str], chosen: Chosen) -> Stream:
+def _declared(name: str, schemas: Sequence[str], chosen: ChosenQueries) -> Stream:
     """The stream of a row that is given as text."""
     for source in map(read_source, schemas):
         if source.name is None or source.name.lower() == name.lower():

@@ -15,7 +15,7 @@ from eddyline.backtest.axis import axis_of
 from eddyline.backtest.collect import collect
 from eddyline.backtest.overlap import Overlaps
 from eddyline.backtest.prepare import Prepared
-from eddyline.backtest.results import Finding, backtest_of
+from eddyline.backtest.results import StreamTally, backtest_of
 from eddyline.backtest.rows import Stretch
 from eddyline.backtest.tally import Tally
 
@@ -58,7 +58,7 @@ def tally_of(
 
 
 def results(prepared: Prepared, tally: Tally) -> Backtest:
-    return backtest_of(prepared, [Finding("ticks", tally)], Settings())
+    return backtest_of(prepared, [StreamTally("ticks", tally)], Settings())
 
 
 @pytest.mark.parametrize("time", ["at", "volume", None])

@@ -11,7 +11,7 @@ import pytest
 from eddyline import Query, Stream
 from eddyline.backtest import Settings, prepare
 from eddyline.backtest.rows import plain
-from eddyline.backtest.values import Verdict
+from eddyline.backtest.values import FiringVerdict
 from eddyline.model.reject import Reject
 from eddyline.runtime.embedded.backtest import History, run
 from eddyline.runtime.embedded.rejects import Rejects
@@ -29,11 +29,11 @@ def test_counts_and_verdicts() -> None:
     for query, rows in zip(found.queries, sets, strict=False):
         assert query.matches == len(rows) == sum(query.counts) + query.off_axis
         assert query.off_axis == sum(TIMES[row] is None for row in rows)
-    verdicts = {query.id: query.verdict for query in found.queries if query.verdict != Verdict.FIRES}
+    verdicts = {query.id: query.verdict for query in found.queries if query.verdict != FiringVerdict.FIRES}
     assert verdicts == {
-        "everything": Verdict.EVERYTHING,
-        "silent": Verdict.NEVER,
-        "impossible": Verdict.IMPOSSIBLE,
+        "everything": FiringVerdict.EVERYTHING,
+        "silent": FiringVerdict.NEVER,
+        "impossible": FiringVerdict.IMPOSSIBLE,
     }
     [track] = found.streams
     assert (track.rows, track.files, track.source, found.existing) == (6000, 1, "history/", 3)
@@ -174,7 +174,7 @@ def test_two_streams() -> None:
 def test_no_rows(batches: list[pa.RecordBatch]) -> None:
     prepared = prepare(TESTED, [QUOTES], existing=EXISTING)
     found = run(prepared, [History("quotes", [Piece(batch, "f", 0) for batch in batches])])
-    assert {query.verdict for query in found.queries} == {Verdict.NEVER, Verdict.IMPOSSIBLE}
+    assert {query.verdict for query in found.queries} == {FiringVerdict.NEVER, FiringVerdict.IMPOSSIBLE}
     assert found.rows == 0 and found.queries[0].share == 0
 
 

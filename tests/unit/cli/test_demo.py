@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import eddyline as ed
 from eddyline.cli import app
 from eddyline.cli.demo.picture import picture
-from eddyline.cli.demo.run import Plan, Record, run
+from eddyline.cli.demo.run import DemoPlan, DemoRecord, run
 from eddyline.cli.demo.story import EVERY
 from eddyline.cli.demo.view import Screen
 from eddyline.testing.market import QUOTES
@@ -106,7 +106,7 @@ def test_every_event_happens_and_is_seen(tmp_path: Path) -> None:
     terminal = io.StringIO()
     console = Console(file=terminal, force_terminal=True, width=120, height=40)
     with Screen(console) as screen:
-        record = run(Plan(seconds, 100, 7, tmp_path), screen)
+        record = run(DemoPlan(seconds, 100, 7, tmp_path), screen)
     words = " ".join(event.text for event in record.events)
     for what in ("adds", "another text", "removes", "refused", "trial", "shadow", "rolls back"):
         assert what in words
@@ -116,5 +116,5 @@ def test_every_event_happens_and_is_seen(tmp_path: Path) -> None:
 
 
 def test_a_picture_of_a_run_without_matches(tmp_path: Path) -> None:
-    record = Record(Plan(1, 1, 7, tmp_path), pushing=1.0)
+    record = DemoRecord(DemoPlan(1, 1, 7, tmp_path), pushing=1.0)
     xml.etree.ElementTree.fromstring(picture(record))

@@ -17,12 +17,12 @@ from typer.testing import CliRunner
 import eddyline as ed
 from eddyline.cli import app
 from eddyline.cli.demo import command
-from eddyline.cli.demo.pipeline.check import Verdict, check
+from eddyline.cli.demo.pipeline.check import DemoVerdict, check
 from eddyline.cli.demo.pipeline.feeder import AHEAD, BROKEN, LEAST, NAME, Feeder, broken_in, write_file
-from eddyline.cli.demo.pipeline.people import Event, People, destination_of
+from eddyline.cli.demo.pipeline.people import MadeChange, People, destination_of
 from eddyline.cli.demo.pipeline.picture import picture
-from eddyline.cli.demo.pipeline.plan import Plan
-from eddyline.cli.demo.pipeline.run import Outcome, _enter_queries
+from eddyline.cli.demo.pipeline.plan import PipelineDemoPlan
+from eddyline.cli.demo.pipeline.run import DemoOutcome, _enter_queries
 from eddyline.cli.demo.pipeline.telling import tell
 from eddyline.cli.output.terminal import Output
 from eddyline.registry import State
@@ -78,7 +78,7 @@ def test_the_feeder_ends_on_a_slow_machine(tmp_path: Path) -> None:
 
 
 def test_people_make_every_kind_of_change(tmp_path: Path) -> None:
-    plan = Plan(1, 60, 7, tmp_path)
+    plan = PipelineDemoPlan(1, 60, 7, tmp_path)
     _enter_queries(plan)
     with ed.Registry.open(plan.registry) as registry:
         ids = [entry.id for entry in registry.entries()]
@@ -99,9 +99,9 @@ def test_people_make_every_kind_of_change(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def ran(tmp_path: Path) -> Plan:
+def ran(tmp_path: Path) -> PipelineDemoPlan:
     """A run of two files, as it should have ended, written by hand."""
-    plan = Plan(2, 200, 7, tmp_path, rows=2_000)
+    plan = PipelineDemoPlan(2, 200, 7, tmp_path, rows=2_000)
     plan.write_settings()
     _enter_queries(plan)
     with ed.Registry.open(plan.registry) as registry:
@@ -130,21 +130,21 @@ def ran(tmp_path: Path) -> Plan:
     return plan
 
 
-def _deliver(plan: Plan, batch: int, rows: list[dict[str, object]], part: str = "part-0") -> Path:
+def _deliver(plan: PipelineDemoPlan, batch: int, rows: list[dict[str, object]], part: str = "part-0") -> Path:
     folder = plan.folder / "results" / "source=quotes" / f"batch={batch}"
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), folder / f"{part}.parquet")
     return folder / f"{part}.parquet"
 
 
-def test_an_exact_run_is_found_exact(ran: Plan) -> None:
+def test_an_exact_run_is_found_exact(ran: PipelineDemoPlan) -> None:
     verdict = check(ran, 2)
     assert verdict.is_exact and verdict.results == verdict.expected > 10
     assert verdict.versions == (1, 2)
     assert sum(verdict.kinds, Counter()).total() == verdict.results == verdict.queries.total()
 
 
-def test_what_is_wrong_is_found(ran: Plan) -> None:
+def test_what_is_wrong_is_found(ran: PipelineDemoPlan) -> None:
     path = ran.folder / "results" / "source=quotes" / "batch=1" / "part-0.parquet"
     rows = pq.ParquetFile(path).read().to_pylist()
     _deliver(ran, 1, rows[1:])
@@ -162,7 +162,7 @@ def test_what_is_wrong_is_found(ran: Plan) -> None:
     assert check(ran, 2).is_exact
 
 
-def outcome(plan: Plan, *, exact: bool = True) -> Outcome:
+def outcome(plan: PipelineDemoPlan, *, exact: bool = True) -> DemoOutcome:
     at = datetime(2026, 1, 5, 12, tzinfo=UTC)
     reports = [
         BatchReport(
@@ -171,15 +171,15 @@ def outcome(plan: Plan, *, exact: bool = True) -> Outcome:
         for n in range(4)
     ]
     kinds = tuple(Counter({"dip": 5 + n, "late": 1}) for n in range(4))
-    verdict = Verdict(
+    verdict = DemoVerdict(
         30, 30, 0, 0 if exact else 2, kinds, Counter({"dip-ELNE": 26, "late-x": 4}), (1, 1, 2, 2)
     )
-    events = (Event(2, "chen adds dip-<x>", "eddyline query add dip-<x> ..."),)
-    return Outcome(plan, tuple(reports), events, verdict, 4, 0, 9.0, 12.0)
+    events = (MadeChange(2, "chen adds dip-<x>", "eddyline query add dip-<x> ..."),)
+    return DemoOutcome(plan, tuple(reports), events, verdict, 4, 0, 9.0, 12.0)
 
 
 def test_the_summary_and_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plan = Plan(4, 1_000, 7, tmp_path)
+    plan = PipelineDemoPlan(4, 1_000, 7, tmp_path)
     tell(outcome(plan), Output(), "demo.svg")
     said = capsys.readouterr().out
     assert "400 rows in 4 files" in said and "Exactly once" in said and "eddyline query history" in said

@@ -13,7 +13,7 @@ from eddyline.cli import app
 from eddyline.errors import SetupError
 from eddyline.registry import Put, Registry
 from eddyline.service import doctor
-from eddyline.service.doctor import Part, look_at_registry
+from eddyline.service.doctor import Checkup, look_at_registry
 from eddyline.testing.market import QUOTES
 
 RUN = CliRunner()
@@ -56,7 +56,7 @@ def test_a_missing_package(package: str, exit_code: int, monkeypatch: pytest.Mon
         return "1.0"
 
     monkeypatch.setattr(doctor, "version", version)
-    monkeypatch.setattr(doctor, "_java", lambda: Part("Java", "ok", "17"))
+    monkeypatch.setattr(doctor, "_java", lambda: Checkup("Java", "ok", "17"))
     result = RUN.invoke(app, ["doctor"])
     assert result.exit_code == exit_code
     assert f"{package}: " in result.stdout and "pip install" in result.stdout

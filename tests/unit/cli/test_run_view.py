@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from eddyline.cli.output.terminal import Output
-from eddyline.cli.run.course import Change, Course
+from eddyline.cli.run.course import Course, RunEvent
 from eddyline.cli.run.panels import panels
 from eddyline.cli.run.view import View
 from eddyline.runtime.spark.watching import BatchReport
@@ -92,7 +92,7 @@ def test_before_the_first_batch() -> None:
     assert "waiting for the first batch" in drawn(Course(), 80)
     waiting = Course()
     waiting.changes.append(
-        Change(None, NOON, "source quotes failed, it is started again in 0.8 s: no route to " + "h" * 60)
+        RunEvent(None, NOON, "source quotes failed, it is started again in 0.8 s: no route to " + "h" * 60)
     )
     assert "source quotes failed" in drawn(waiting, 80) and "h" * 60 in drawn(waiting, 80), "why it waits"
 

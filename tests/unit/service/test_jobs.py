@@ -8,13 +8,13 @@ import pytest
 
 from eddyline.errors import EddylineError, UsageError
 from eddyline.service.backtest import BacktestRequest, backtest
-from eddyline.service.changes import Declaration, Outcome, Signature, bring_into, enter, roll_back
+from eddyline.service.changes import ChangeOutcome, Declaration, Signature, bring_into, enter, roll_back
 from eddyline.service.check import check_files
-from eddyline.service.cost import CostRequest, NewCosts, SetCosts, price
+from eddyline.service.cost import CostRequest, NewPrices, SetPrices, price
 from eddyline.service.edits import edit_of, read_edits
 from eddyline.service.explanation import Explanation, explain
 from eddyline.service.findings import Finding
-from eddyline.service.match import Form, MatchRequest, match_files
+from eddyline.service.match import MatchForm, MatchRequest, match_files
 from eddyline.service.watcher import Watcher
 from eddyline.service.why import Answer, JudgedRow, JudgedRows, WhyRequest, ask_why
 
@@ -55,7 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
     assert capfd.readouterr() == ("", ""), "a service prints nothing"
 
 
-def entered() -> Outcome:
+def entered() -> ChangeOutcome:
     return enter(
         "rules.db", read_edits(["rules.sql"]), Declaration(schemas=[SCHEMA]), Signature("ann", "first")
     )
@@ -63,7 +63,7 @@ def entered() -> Outcome:
 
 def test_matching_tells_its_watcher() -> None:
     ears = Ears()
-    found = match_files(MatchRequest(queries=["rules.sql"], source="quotes.csv", form=Form.COUNTS), ears)
+    found = match_files(MatchRequest(queries=["rules.sql"], source="quotes.csv", form=MatchForm.COUNTS), ears)
     assert (found.counts, found.totals.rows) == ({"cheap": 1}, 2)
     assert [finding.query for finding in ears.findings] == ["typo"]
     assert ears.notes == [
@@ -74,7 +74,7 @@ def test_matching_tells_its_watcher() -> None:
 
 
 def test_rows_go_to_a_file() -> None:
-    request = MatchRequest(queries=["rules.sql"], source="quotes.csv", form=Form.ROWS, out="rows.jsonl")
+    request = MatchRequest(queries=["rules.sql"], source="quotes.csv", form=MatchForm.ROWS, out="rows.jsonl")
     assert match_files(request).where == "rows.jsonl"
     assert Path("rows.jsonl").read_text().count("cheap") == 1
 
@@ -136,9 +136,9 @@ def test_why_one_row_and_all() -> None:
 
 def test_costs_of_a_set_and_of_new_queries() -> None:
     found = price(CostRequest(queries=["rules.sql"], schemas=[SCHEMA]))
-    assert isinstance(found, SetCosts) and list(found.listed) == ["cheap"]
+    assert isinstance(found, SetPrices) and list(found.listed) == ["cheap"]
     new = price(CostRequest(queries=["rules.sql"], schemas=[SCHEMA], add=CHEAP))
-    assert isinstance(new, NewCosts) and new.present == 1 and new.costs["the query"].bytes > 0
+    assert isinstance(new, NewPrices) and new.present == 1 and new.costs["the query"].bytes > 0
 
 
 def test_a_backtest_writes_its_reports() -> None:

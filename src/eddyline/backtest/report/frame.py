@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from eddyline.backtest.report.markup import Markup, join, tag
-from eddyline.backtest.values import Backtest, QueryResult, Verdict
+from eddyline.backtest.values import Backtest, FiringVerdict, QueryResult
 
 LINES: Final = 500  # queries that the page goes into
 
@@ -15,7 +15,9 @@ def listed(found: Backtest) -> list[QueryResult]:
     """The queries that the page goes into: all in their order, or of too many the odd ones and those that fire most."""
     if len(found.queries) <= LINES:
         return list(found.queries)
-    return sorted(found.queries, key=lambda query: (query.verdict == Verdict.FIRES, -query.matches))[:LINES]
+    return sorted(found.queries, key=lambda query: (query.verdict == FiringVerdict.FIRES, -query.matches))[
+        :LINES
+    ]
 
 
 def anchors(found: Backtest) -> dict[str, str]:

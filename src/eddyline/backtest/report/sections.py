@@ -21,22 +21,22 @@ from eddyline.backtest.report.numbers import counted, percent
 from eddyline.backtest.values import (
     Backtest,
     Check,
+    FiringVerdict,
     Overlap,
     QueryResult,
-    Refusal,
+    RefusedQuery,
     Row,
     Track,
-    Verdict,
 )
 
 _OVERLAPS: Final = 25
 _SMALL: Final = 0.05  # of either query's matches: less in common is left out of the page
 _CHECKS: Final = 500
 _PILLS: Final = {
-    Verdict.FIRES: ("fires", "good"),
-    Verdict.NEVER: ("never fires", "warn"),
-    Verdict.IMPOSSIBLE: ("can never fire", "bad"),
-    Verdict.EVERYTHING: ("fires on everything", "warn"),
+    FiringVerdict.FIRES: ("fires", "good"),
+    FiringVerdict.NEVER: ("never fires", "warn"),
+    FiringVerdict.IMPOSSIBLE: ("can never fire", "bad"),
+    FiringVerdict.EVERYTHING: ("fires on everything", "warn"),
 }
 
 
@@ -77,7 +77,10 @@ def _badge(found: Backtest) -> Markup:
 
 def tiles(found: Backtest) -> Markup:
     """The figures that one looks for first."""
-    never, everything = len(found.of(Verdict.NEVER, Verdict.IMPOSSIBLE)), len(found.of(Verdict.EVERYTHING))
+    never, everything = (
+        len(found.of(FiringVerdict.NEVER, FiringVerdict.IMPOSSIBLE)),
+        len(found.of(FiringVerdict.EVERYTHING)),
+    )
     refused = sum(not refusal.existing for refusal in found.refused)
     shown = [
         _tile(f"{found.rows:,}", "rows read"),
@@ -176,7 +179,7 @@ def _short(row: Row | None) -> str:
 
 def overlaps(found: Backtest) -> Markup | None:
     """Which matches others have already, the most first."""
-    trivial = {query.id for query in found.of(Verdict.EVERYTHING)}
+    trivial = {query.id for query in found.of(FiringVerdict.EVERYTHING)}
     pairs = [
         (query, overlap)
         for query in found.queries
@@ -256,7 +259,7 @@ def refused(found: Backtest) -> Markup | None:
     )
 
 
-def _refusal(refusal: Refusal) -> Markup:
+def _refusal(refusal: RefusedQuery) -> Markup:
     kind = tag("span", "existing", class_="pill plain") if refusal.existing else None
     return tag(
         "div",

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import tempfile
-from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from eddyline.cli.options import AsJson
+from eddyline.cli.options import AsJson, Runtime
 from eddyline.cli.output.terminal import Exit, Output, note, print_json
 from eddyline.errors import FileError
 
 if TYPE_CHECKING:
-    from eddyline.cli.demo.run import Record
+    from eddyline.cli.demo.run import DemoRecord
     from eddyline.cli.demo.view import Lines, Nothing, Screen
 
 PICTURE: Final = "demo.svg"
-
-
-class Runtime(StrEnum):
-    """Where queries are evaluated."""
-
-    EMBEDDED = "embedded"
-    SPARK = "spark"
 
 
 def demo(
@@ -84,12 +76,12 @@ def _has_spark() -> bool:
 
 def _on_spark(seconds: int, queries: int, seed: int, folder: Path, output: Output, *, as_json: bool) -> None:
     from eddyline.cli.demo.pipeline.picture import picture
-    from eddyline.cli.demo.pipeline.plan import Plan
+    from eddyline.cli.demo.pipeline.plan import PipelineDemoPlan
     from eddyline.cli.demo.pipeline.run import run
     from eddyline.cli.demo.pipeline.telling import tell
     from eddyline.cli.run.view import View
 
-    plan = Plan(seconds, queries, seed, folder)
+    plan = PipelineDemoPlan(seconds, queries, seed, folder)
     shown = Output(errors=True) if as_json else output
     sinks = {"results": "exactly once", "newsroom": "exactly once"}
     shown.line(f"starting Spark; everything will be in {folder}")
@@ -105,9 +97,9 @@ def _on_spark(seconds: int, queries: int, seed: int, folder: Path, output: Outpu
 
 def _embedded(seconds: int, queries: int, seed: int, folder: Path, output: Output, *, as_json: bool) -> None:
     from eddyline.cli.demo.picture import picture
-    from eddyline.cli.demo.run import Plan, run
+    from eddyline.cli.demo.run import DemoPlan, run
 
-    plan = Plan(seconds, queries, seed, folder)
+    plan = DemoPlan(seconds, queries, seed, folder)
     with _view(output, as_json=as_json) as watch:
         record = run(plan, watch)
     (folder / PICTURE).write_text(picture(record), encoding="utf-8")
@@ -140,7 +132,7 @@ def _view(output: Output, *, as_json: bool) -> Screen | Lines | Nothing:
     return Screen(output.console) if output.is_terminal else Lines(output)
 
 
-def _tell(record: Record, output: Output) -> None:
+def _tell(record: DemoRecord, output: Output) -> None:
     from eddyline.cli.output.charts import bars, chart
 
     output.heading(
@@ -173,7 +165,7 @@ def _tell(record: Record, output: Output) -> None:
         output.line(f"  {line}")
 
 
-def _commands(record: Record, where: str) -> list[str]:
+def _commands(record: DemoRecord, where: str) -> list[str]:
     registry, busiest = f"--registry {where}/registry.db", record.busiest[0][0]
     return [
         f"eddyline query history {registry}",

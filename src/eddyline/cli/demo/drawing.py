@@ -33,7 +33,7 @@ svg { font: 13px system-ui, sans-serif; background: #fcfcfb }
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class RunPicture:
     """What stands on the picture."""
 
     title: str
@@ -52,7 +52,7 @@ class Sheet:
         return [name for name, _ in sum(self.beats, Counter[str]()).most_common()]
 
 
-def draw(sheet: Sheet) -> str:
+def draw(sheet: RunPicture) -> str:
     """The SVG's text."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
@@ -72,7 +72,7 @@ def _text(x: float, y: float, text: str, classes: str = "ink") -> str:
     return f'<text x="{x:g}" y="{y:g}" class="{classes}">{escape(text)}</text>'
 
 
-def _head(sheet: Sheet) -> list[str]:
+def _head(sheet: RunPicture) -> list[str]:
     width = (WIDTH - 2 * 32 + 12) / len(sheet.figures)
     parts = [
         _text(32, 48, sheet.title, "title ink"),
@@ -88,7 +88,7 @@ def _head(sheet: Sheet) -> list[str]:
     return parts
 
 
-def _chart(sheet: Sheet) -> list[str]:
+def _chart(sheet: RunPicture) -> list[str]:
     """Matches of every batch, the kinds of queries on top of each other; dashed where a version began."""
     order = sheet.kinds
     named, rest = order[:SHOWN], order[SHOWN:]
@@ -128,7 +128,7 @@ def _area(below: Sequence[int], above: Sequence[int], scale: float, place: int, 
     return f'<polygon class="f{place}" points="{" ".join(there + back[::-1])}"><title>{escape(name)}</title></polygon>'
 
 
-def _marks(sheet: Sheet) -> list[str]:
+def _marks(sheet: RunPicture) -> list[str]:
     parts, last = [], -100.0
     for batch, version in sheet.marks:
         x = _x(batch, len(sheet.beats))
@@ -139,13 +139,13 @@ def _marks(sheet: Sheet) -> list[str]:
     return parts
 
 
-def _ticks(sheet: Sheet) -> list[str]:
+def _ticks(sheet: RunPicture) -> list[str]:
     return [
         _text(_x(at, len(sheet.beats)), BOTTOM + 18, name, "small pale middle") for at, name in sheet.ticks
     ]
 
 
-def _busiest(sheet: Sheet) -> list[str]:
+def _busiest(sheet: RunPicture) -> list[str]:
     parts = [_text(32, 524, "busiest queries", "head ink")]
     most = max((count for _, count in sheet.busiest), default=0) or 1
     for place, (id, count) in enumerate(sheet.busiest):
@@ -159,7 +159,7 @@ def _busiest(sheet: Sheet) -> list[str]:
     return parts
 
 
-def _changes(sheet: Sheet) -> list[str]:
+def _changes(sheet: RunPicture) -> list[str]:
     parts = [_text(500, 524, "what happened on the way", "head ink")]
     for place, (version, text) in enumerate(sheet.events[:EVENTS]):
         y = 550 + 22 * place

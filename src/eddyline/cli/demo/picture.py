@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from eddyline.cli.demo.drawing import Sheet, draw
-from eddyline.cli.demo.run import PACE, Record
+from eddyline.cli.demo.drawing import RunPicture, draw
+from eddyline.cli.demo.run import PACE, DemoRecord
 
 
-def picture(record: Record) -> str:
+def picture(record: DemoRecord) -> str:
     """The SVG's text."""
     return draw(
-        Sheet(
+        RunPicture(
             title="Standing queries on a market",
             about=f"seed {record.plan.seed}, {record.plan.seconds} seconds, {record.plan.queries:,} queries at the "
             f"start, {len(record.events)} events on the way",
@@ -30,7 +30,7 @@ def picture(record: Record) -> str:
     )
 
 
-def _marks(record: Record) -> tuple[tuple[int, int], ...]:
+def _marks(record: DemoRecord) -> tuple[tuple[int, int], ...]:
     marks, seen = [], 1
     for event in record.events:
         if event.version != seen:

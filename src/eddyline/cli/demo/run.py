@@ -13,7 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from eddyline.cli.demo.story import Event, Story
+from eddyline.cli.demo.story import Story, StoryEvent
 from eddyline.engine import Deliveries, Engine
 from eddyline.registry import Registry
 from eddyline.testing.market import QUOTES, Market
@@ -26,7 +26,7 @@ BUSIEST: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DemoPlan:
     """What is asked for. Nothing but this decides what is matched."""
 
     seconds: int
@@ -51,12 +51,12 @@ class Beat:
 
 
 @dataclass(slots=True)
-class Record:
+class DemoRecord:
     """What happened so far."""
 
-    plan: Plan
+    plan: DemoPlan
     beats: list[Beat] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    events: list[StoryEvent] = field(default_factory=list)
     latest: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=KEPT))
     busiest: list[tuple[str, int]] = field(default_factory=list)
     version: int = 0
@@ -95,9 +95,9 @@ class Record:
         }
 
 
-def run(plan: Plan, watch: Callable[[Record], None]) -> Record:
+def run(plan: DemoPlan, watch: Callable[[DemoRecord], None]) -> DemoRecord:
     """Set up, let the market flow, and call `watch` after every batch; leaves the folder with all that it made."""
-    record = Record(plan)
+    record = DemoRecord(plan)
     registry = Registry.open(plan.folder / "registry.db")
     with registry, Engine(registry=registry, deliveries=plan.folder / "deliveries") as engine:
         story = Story(registry, engine, _after_first(plan))
@@ -122,7 +122,7 @@ def run(plan: Plan, watch: Callable[[Record], None]) -> Record:
     return record
 
 
-def _after_first(plan: Plan) -> Any:
+def _after_first(plan: DemoPlan) -> Any:
     """Queries beyond those that stand from the start."""
     fresh = standing(plan.seed)
     for _ in range(plan.queries):
@@ -137,7 +137,7 @@ def _warm_up(queries: dict[str, str]) -> None:
     engine.push("quotes", Market().batch(ROWS))
 
 
-def _push(engine: Engine, batch: pa.RecordBatch, number: int, record: Record) -> None:
+def _push(engine: Engine, batch: pa.RecordBatch, number: int, record: DemoRecord) -> None:
     start = time.perf_counter()
     deliveries = engine.push("quotes", batch, batch_id=f"batch {number}")
     seconds = time.perf_counter() - start

@@ -21,7 +21,7 @@ TRIAL: Final = 40  # queries of the experiment that is rolled back
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class StoryEvent:
     """Something that happened between two batches, and the version since."""
 
     batch: int
@@ -62,13 +62,13 @@ class Story:
         )
         self._engine.sync()
 
-    def after(self, batch: int) -> Event | None:
+    def after(self, batch: int) -> StoryEvent | None:
         """What happens after a batch, if anything does."""
         turn, rest = divmod(batch + 1, EVERY)
         if rest:
             return None
         text = self._steps[(turn - 1) % len(self._steps)]()
-        return Event(batch, self._engine.version, text)
+        return StoryEvent(batch, self._engine.version, text)
 
     def _change(self, edits: list[Edit], author: str, reason: str) -> None:
         self._registry.change(edits, author=author, reason=reason, check=self._check)

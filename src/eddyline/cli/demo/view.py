@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from eddyline.cli.demo.run import PACE, Record
+from eddyline.cli.demo.run import PACE, DemoRecord
 from eddyline.cli.output.charts import bars, chart
 from eddyline.cli.output.terminal import Output
 
@@ -43,11 +43,11 @@ class Screen:
     ) -> None:
         self._live.stop()
 
-    def __call__(self, record: Record) -> None:
+    def __call__(self, record: DemoRecord) -> None:
         """A batch has passed."""
         self._live.update(self._panels(record))
 
-    def _panels(self, record: Record) -> RenderableType:
+    def _panels(self, record: DemoRecord) -> RenderableType:
         wide = self._console.width >= NARROW
         room = self._console.height - 15
         rows = max(3, min(10, room if wide else room // 2))
@@ -80,7 +80,7 @@ class Lines:
     ) -> None:
         """Nothing to tidy up."""
 
-    def __call__(self, record: Record) -> None:
+    def __call__(self, record: DemoRecord) -> None:
         """A batch has passed."""
         for event in record.events[self._told :]:
             self._output.line(f"  version {event.version}: {event.text}")
@@ -104,11 +104,11 @@ class Nothing:
     ) -> None:
         """Nothing to tidy up."""
 
-    def __call__(self, record: Record) -> None:
+    def __call__(self, record: DemoRecord) -> None:
         """A batch has passed."""
 
 
-def flow(record: Record) -> RenderableType:
+def flow(record: DemoRecord) -> RenderableType:
     """The figures of the flow."""
     recent = record.beats[-RECENT:]
     pushing = sum(beat.seconds for beat in recent)
@@ -130,7 +130,7 @@ def flow(record: Record) -> RenderableType:
     return Group(table, Text.assemble(("matches a batch  ", "dim"), (chart(matches, 20), "cyan")))
 
 
-def _busiest(record: Record, rows: int) -> Table:
+def _busiest(record: DemoRecord, rows: int) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
@@ -140,7 +140,7 @@ def _busiest(record: Record, rows: int) -> Table:
     return table
 
 
-def _latest(record: Record, rows: int) -> Table:
+def _latest(record: DemoRecord, rows: int) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, min_width=18)
     table.add_column(style="dim", no_wrap=True, overflow="ellipsis")
@@ -149,7 +149,7 @@ def _latest(record: Record, rows: int) -> Table:
     return table
 
 
-def _events(record: Record, rows: int) -> Table:
+def _events(record: DemoRecord, rows: int) -> Table:
     table = Table.grid(padding=(0, 1))
     table.add_column(style="green", no_wrap=True, min_width=4)
     table.add_column(no_wrap=True, overflow="ellipsis")

@@ -7,7 +7,7 @@ from typing import Final
 
 from eddyline.backtest.report.charts import merged
 from eddyline.backtest.report.numbers import counted, percent
-from eddyline.backtest.values import Backtest, QueryResult, Row, Track, Verdict
+from eddyline.backtest.values import Backtest, FiringVerdict, QueryResult, Row, Track
 from eddyline.cli.output.terminal import Output
 
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
@@ -15,10 +15,10 @@ _COLUMNS: Final = 16
 _LINES: Final = 60
 _FEW: Final = 10
 _VERDICTS: Final = {
-    Verdict.FIRES: "",
-    Verdict.NEVER: "never fires",
-    Verdict.IMPOSSIBLE: "can never fire",
-    Verdict.EVERYTHING: "fires on everything",
+    FiringVerdict.FIRES: "",
+    FiringVerdict.NEVER: "never fires",
+    FiringVerdict.IMPOSSIBLE: "can never fire",
+    FiringVerdict.EVERYTHING: "fires on everything",
 }
 
 

@@ -8,11 +8,11 @@ import typer
 
 from eddyline.cli.output.findings import exit_code, show_finding
 from eddyline.cli.output.terminal import Exit, Output, print_json
-from eddyline.service.changes import Outcome
+from eddyline.service.changes import ChangeOutcome
 from eddyline.service.findings import NOTE
 
 
-def tell(outcome: Outcome, *, as_json: bool) -> NoReturn:
+def tell(outcome: ChangeOutcome, *, as_json: bool) -> NoReturn:
     """Print it, and end the command with its exit code."""
     if as_json:
         print_json(outcome.as_json())
@@ -21,7 +21,7 @@ def tell(outcome: Outcome, *, as_json: bool) -> NoReturn:
     raise typer.Exit(exit_code(outcome.findings))
 
 
-def _show(outcome: Outcome, output: Output) -> None:
+def _show(outcome: ChangeOutcome, output: Output) -> None:
     for finding in outcome.findings:
         show_finding(finding, output)
         output.line()

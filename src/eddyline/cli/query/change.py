@@ -30,7 +30,7 @@ from eddyline.errors import UsageError
 from eddyline.model.verdict import State
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.service.catch_up import enable_from_backtest
-from eddyline.service.changes import Declaration, Outcome, Signature, bring_into, enter
+from eddyline.service.changes import ChangeOutcome, Declaration, Signature, bring_into, enter
 from eddyline.service.edits import edit_of
 from eddyline.service.registries import DEFAULT
 
@@ -174,7 +174,7 @@ def enable(
     if tag or owner is not None or len(ids) != 1:
         raise UsageError("--from-backtest enables one query: name its ID")
     found = enable_from_backtest(ids[0], from_backtest, registry, signature, out=out, timeout=timeout)
-    if isinstance(found, Outcome):
+    if isinstance(found, ChangeOutcome):
         tell(found, as_json=as_json)
     if as_json:
         print_json(found.as_json())

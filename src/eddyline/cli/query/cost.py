@@ -22,7 +22,7 @@ from eddyline.cli.output.findings import exit_code
 from eddyline.cli.output.progress import Terminal
 from eddyline.cli.output.terminal import Output, counted_rows, print_json
 from eddyline.queryset.cost.cost import Cost, Costs, figure
-from eddyline.service.cost import CostRequest, NewCosts, price
+from eddyline.service.cost import CostRequest, NewPrices, price
 
 FEW_ROWS: Final = 10_000
 
@@ -84,7 +84,7 @@ def cost(
     )
     with Terminal() as watcher:
         found = price(request, watcher)
-    if isinstance(found, NewCosts):
+    if isinstance(found, NewPrices):
         if as_json:
             print_json(found.as_json())
         else:

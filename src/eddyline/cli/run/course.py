@@ -16,7 +16,7 @@ KEPT: Final = 30  # changes and problems
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RunEvent:
     """Something that happened: the version of the queries since, where it made one; when, and what."""
 
     version: int | None
@@ -30,7 +30,7 @@ class Course:
 
     totals: PipelineTotals = field(default_factory=PipelineTotals)
     recent: deque[BatchReport] = field(default_factory=lambda: deque(maxlen=RECENT))
-    changes: deque[Change] = field(default_factory=lambda: deque(maxlen=KEPT))
+    changes: deque[RunEvent] = field(default_factory=lambda: deque(maxlen=KEPT))
     problems: deque[tuple[datetime, str]] = field(default_factory=lambda: deque(maxlen=KEPT))
     version: int = 0
     version_since: BatchReport | None = None

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.live import Live
 
 from eddyline.cli.output.terminal import Output, counted
-from eddyline.cli.run.course import Change, Course
+from eddyline.cli.run.course import Course, RunEvent
 from eddyline.cli.run.panels import panels
 from eddyline.runtime.spark.watching import BatchReport
 
@@ -71,7 +71,7 @@ class View:
         with self._lock:
             if self.course.add(report):
                 self.course.changes.append(
-                    Change(
+                    RunEvent(
                         report.version,
                         report.at,
                         f"{report.queries:,} queries from batch {report.batch_id}",
@@ -85,7 +85,7 @@ class View:
     def tell(self, text: str, *, version: int | None = None) -> None:
         """Something that happened beside the batches; `version` is that of the registry since, if it is a change."""
         with self._lock:
-            self.course.changes.append(Change(version, self._clock(), text))
+            self.course.changes.append(RunEvent(version, self._clock(), text))
         if self._live is None:
             self._output.line(f"  {text}" if version is None else f"  v{version}: {text}")
 

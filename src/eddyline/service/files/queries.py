@@ -37,7 +37,7 @@ _ATTRIBUTE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FileEntry:
     """A query and its place; `offset` is where its text starts in `source`, None where the file only quotes it.
 
     `attributes` is what the file says beside id and text.
@@ -67,7 +67,7 @@ class QueryFile:
     """What was found in one file."""
 
     name: str
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[FileEntry] = field(default_factory=list)
     problems: list[Finding] = field(default_factory=list)
 
     def problem(
@@ -155,7 +155,7 @@ def _read_sql_entry(file: TextFile, found: QueryFile, head: re.Match[str], end: 
             query=head[1],
         )
         return
-    found.entries.append(Entry(Query(head[1], sql), file.name, line, file.text, offset, attributes))
+    found.entries.append(FileEntry(Query(head[1], sql), file.name, line, file.text, offset, attributes))
 
 
 def _sql_attributes(text: str, start: int, end: int) -> tuple[dict[str, object], int]:
@@ -326,7 +326,7 @@ def _take(record: object, file: str, line: int, found: QueryFile) -> None:
             found.problem(f'"{key}" is not text', line, query=name, hint="put it in double quotes")
     if isinstance(sql, str) and sql and name is not None:
         attributes = {key: value for key, value in record.items() if key not in ("id", "sql")}
-        found.entries.append(Entry(Query(name, sql), file, line, attributes=attributes))
+        found.entries.append(FileEntry(Query(name, sql), file, line, attributes=attributes))
 
 
 _FORMATS: Final = (

@@ -43,7 +43,7 @@ _SUFFIXES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SchemaSource:
     """One `--schema`: a schema, and the stream's name where it was given."""
 
     name: str | None
@@ -51,7 +51,7 @@ class Source:
     schema: pa.Schema
 
 
-def read_source(option: str) -> Source:
+def read_source(option: str) -> SchemaSource:
     """Read what `--schema` says.
 
     >>> read_source("quotes=symbol STRING, price DOUBLE").schema.names
@@ -60,16 +60,18 @@ def read_source(option: str) -> Source:
     named = None if _exists(option) else _NAMED.fullmatch(option)
     name, place = (named[1], named[2]) if named else (None, option)
     if _exists(place):
-        return Source(name, Path(place).stem, _read_file(place))
+        return SchemaSource(name, Path(place).stem, _read_file(place))
     if Path(place).suffix.lower() in _SUFFIXES or not re.search(r"\S\s+\S", place):
         raise FileError(
             f'there is no file "{place}" to take a schema from',
             hint="name a Parquet, Arrow, CSV, JSON or .ddl file, or write the columns: 'symbol STRING, price DOUBLE'",
         )
-    return Source(name, UNNAMED, ddl_schema(place))
+    return SchemaSource(name, UNNAMED, ddl_schema(place))
 
 
-def streams_of(sources: Sequence[Source], queries: Iterable[Query], *, name: str | None) -> list[Stream]:
+def streams_of(
+    sources: Sequence[SchemaSource], queries: Iterable[Query], *, name: str | None
+) -> list[Stream]:
     """The streams of all sources.
 
     A source without a name is called `name` if that is given, else by its file's name if a query reads a stream of

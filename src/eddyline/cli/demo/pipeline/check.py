@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow.parquet as pq
 
 from eddyline.cli.demo.pipeline.feeder import NAME
-from eddyline.cli.demo.pipeline.plan import Plan
+from eddyline.cli.demo.pipeline.plan import PipelineDemoPlan
 from eddyline.queryset import QuerySet
 from eddyline.registry import Registry, State
 from eddyline.testing.market import QUOTES, Market
@@ -27,7 +27,7 @@ COLUMNS: Final = ("query_id", "version", "tuple_key")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ResultKey:
     """What tells one result from another."""
 
     query: str
@@ -42,7 +42,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class DemoVerdict:
     """How results and expectation compare."""
 
     results: int  # rows on disk
@@ -59,7 +59,7 @@ class Verdict:
         return self.missing == 0 and self.too_many == 0
 
 
-def check(plan: Plan, files: int) -> Verdict:
+def check(plan: PipelineDemoPlan, files: int) -> DemoVerdict:
     """Compare what is on disk with what the first so many files should have given."""
     results = [result for sink in ("results", "newsroom") for result in read_results(plan.folder / sink)]
     versions: dict[str, int] = {}  # all results of a file are of one version: the first that is seen
@@ -73,7 +73,7 @@ def check(plan: Plan, files: int) -> Verdict:
     kinds = [Counter[str]() for _ in range(max(batches, default=-1) + 1)]
     for result in results:
         kinds[result.batch][result.query.partition("-")[0]] += 1
-    return Verdict(
+    return DemoVerdict(
         results=len(results),
         expected=expected.total(),
         missing=expected.total() - good,
@@ -84,7 +84,7 @@ def check(plan: Plan, files: int) -> Verdict:
     )
 
 
-def read_results(folder: Path) -> Iterator[Result]:
+def read_results(folder: Path) -> Iterator[ResultKey]:
     """What a plain reader finds below a folder, which looks into nothing that is hidden."""
     for path in sorted(folder.rglob("part-*")):
         if any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts):
@@ -94,10 +94,10 @@ def read_results(folder: Path) -> Iterator[Result]:
             rows = pq.ParquetFile(path).read(columns=list(COLUMNS)).to_pylist()
         else:
             rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        yield from (Result(row["query_id"], row["version"], row["tuple_key"], batch) for row in rows)
+        yield from (ResultKey(row["query_id"], row["version"], row["tuple_key"], batch) for row in rows)
 
 
-def _expected(plan: Plan, files: int, versions: dict[str, int]) -> Counter[tuple[str, str]]:
+def _expected(plan: PipelineDemoPlan, files: int, versions: dict[str, int]) -> Counter[tuple[str, str]]:
     """Matches by file and query, of the queries whose results are delivered.
 
     A file without any result was served by some version, and it does not matter by which: the newest is taken.

@@ -21,7 +21,7 @@ Command = Callable[[list[str]], tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class MadeChange:
     """Something that somebody did, the registry's version since, and the command."""
 
     version: int
@@ -75,20 +75,20 @@ class People:
             self._roll_back,
         )
 
-    def act(self) -> Event:
+    def act(self) -> MadeChange:
         """The next step."""
         step = self._steps[self._step % len(self._steps)]
         self._step += 1
         return step()
 
-    def _add(self) -> Event:
+    def _add(self) -> MadeChange:
         query = next(self._fresh)
         where = destination_of(query)
         more = () if where is None else ("--destination", where)
         self._run("add", query.id, query.sql, "--owner", "chen", *more, author="chen", reason="a client asks")
         return self._event(f"chen adds {query.id}", f"query add {query.id} ...")
 
-    def _tighten(self) -> Event:
+    def _tighten(self) -> MadeChange:
         id = self._busiest()[0]
         shown = self._run("show", id)
         head, _, condition = shown["sql"].partition(" WHERE ")
@@ -96,37 +96,37 @@ class People:
         self._run("add", id, sql, "--replace", author="ann", reason="too many")
         return self._event(f"ann makes {id} stricter", f"query add {id} ... --replace")
 
-    def _refuse(self) -> Event:
+    def _refuse(self) -> MadeChange:
         sql = "SELECT symbol FROM quotes WHERE prise < 10"
         found = self._run("add", "oops", sql, author="bob", reason="in a hurry", expected=1)
         reason = found["findings"][0]["message"]
         return self._event(f"bob's query is refused: {reason}", f'query add oops "{sql}"')
 
-    def _try_out(self) -> Event:
+    def _try_out(self) -> MadeChange:
         self._before_trial = self.version
         file = self._registry.with_name("trial.sql")
         file.write_text("".join(_entry(query) for query in islice(self._fresh, TRIAL)), encoding="utf-8")
         self._run("import", str(file), author="bob", reason="an experiment")
         return self._event(f"bob imports {TRIAL} queries on trial", f"query import {file.name}")
 
-    def _shadow(self) -> Event:
+    def _shadow(self) -> MadeChange:
         id = self._busiest()[0]
         self._run("shadow", id, author="risk-desk", reason="too loud")
         return self._event(f"risk-desk puts {id} in shadow", f"query shadow {id}")
 
-    def _remove(self) -> Event:
+    def _remove(self) -> MadeChange:
         ids = self._busiest()[1:4]
         self._run("remove", *ids, author="dora", reason="nobody reads them")
         return self._event(f"dora removes {len(ids)} queries", f"query remove {' '.join(ids)}")
 
-    def _roll_back(self) -> Event:
+    def _roll_back(self) -> MadeChange:
         self._run("rollback", str(self._before_trial), author="ann", reason="the trial is over")
         return self._event(
             f"ann rolls back to version {self._before_trial}", f"query rollback {self._before_trial}"
         )
 
-    def _event(self, text: str, command: str) -> Event:
-        return Event(self.version, text, f"eddyline {command}")
+    def _event(self, text: str, command: str) -> MadeChange:
+        return MadeChange(self.version, text, f"eddyline {command}")
 
     def _run(
         self, verb: str, *words: str, author: str | None = None, reason: str = "", expected: int = 0

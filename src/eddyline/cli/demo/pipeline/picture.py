@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from eddyline.cli.demo.drawing import Sheet, draw
-from eddyline.cli.demo.pipeline.run import Outcome
+from eddyline.cli.demo.drawing import RunPicture, draw
+from eddyline.cli.demo.pipeline.run import DemoOutcome
 
 BUSIEST: Final = 10
 
 
-def picture(outcome: Outcome) -> str:
+def picture(outcome: DemoOutcome) -> str:
     """The SVG's text."""
     plan, verdict = outcome.plan, outcome.verdict
     rows = outcome.sum("rows")
     return draw(
-        Sheet(
+        RunPicture(
             title="Standing queries on Structured Streaming",
             about=f"seed {plan.seed}, {outcome.files} files in {outcome.seconds:.0f} seconds, {plan.queries:,} queries at "
             f"the start, {len(outcome.events)} commands in other processes on the way",

@@ -44,7 +44,7 @@ columns = "payload"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PipelineDemoPlan:
     """What is asked for."""
 
     seconds: int

@@ -9,10 +9,10 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Final, Protocol
 
-from eddyline.cli.demo.pipeline.check import Verdict, check
+from eddyline.cli.demo.pipeline.check import DemoVerdict, check
 from eddyline.cli.demo.pipeline.feeder import Feeder
-from eddyline.cli.demo.pipeline.people import Event, People, destination_of
-from eddyline.cli.demo.pipeline.plan import FILES_A_SECOND, Plan
+from eddyline.cli.demo.pipeline.people import MadeChange, People, destination_of
+from eddyline.cli.demo.pipeline.plan import FILES_A_SECOND, PipelineDemoPlan
 from eddyline.compile import Compiler
 from eddyline.registry import Put, Registry
 from eddyline.runtime.spark.pipeline.pipeline import Pipeline
@@ -27,10 +27,10 @@ STEPS: Final = 8  # of the people, while files come in
 LONGER: Final = 50  # seconds beyond their time after which no file comes any more, on a slow machine
 
 
-class Watch(Protocol):
+class DemoWatch(Protocol):
     """Who is told of the run: entered when Spark is there, whose start writes to the terminal as it likes."""
 
-    def __enter__(self) -> Watch: ...
+    def __enter__(self) -> DemoWatch: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -44,13 +44,13 @@ class Watch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DemoOutcome:
     """What came of a run."""
 
-    plan: Plan
+    plan: PipelineDemoPlan
     reports: tuple[BatchReport, ...]
-    events: tuple[Event, ...]
-    verdict: Verdict
+    events: tuple[MadeChange, ...]
+    verdict: DemoVerdict
     files: int
     broken: int  # lines that no reader could read
     seconds_to_start: float
@@ -95,7 +95,7 @@ class Outcome:
         }
 
 
-def run(plan: Plan, watch: Watch) -> Outcome:
+def run(plan: PipelineDemoPlan, watch: DemoWatch) -> DemoOutcome:
     """Run the demo; it ends when every file that came in was read."""
     begin = time.monotonic()
     plan.write_settings()
@@ -118,7 +118,7 @@ def run(plan: Plan, watch: Watch) -> Outcome:
             ended = time.monotonic()
     finally:
         feeder.stop()
-    return Outcome(
+    return DemoOutcome(
         plan=plan,
         reports=tuple(reports),
         events=tuple(events),
@@ -130,7 +130,7 @@ def run(plan: Plan, watch: Watch) -> Outcome:
     )
 
 
-def _enter_queries(plan: Plan) -> None:
+def _enter_queries(plan: PipelineDemoPlan) -> None:
     """The queries that stand from the start, as one version."""
     queries = some_standing(plan.queries, plan.seed)
     puts = [
@@ -143,11 +143,11 @@ def _enter_queries(plan: Plan) -> None:
 
 
 def _flow(
-    plan: Plan, running: RunningPipeline, feeder: Feeder, tail: Tail, watch: Watch
-) -> tuple[list[BatchReport], list[Event]]:
+    plan: PipelineDemoPlan, running: RunningPipeline, feeder: Feeder, tail: Tail, watch: DemoWatch
+) -> tuple[list[BatchReport], list[MadeChange]]:
     """From the first file to the last result."""
     reports: list[BatchReport] = []
-    with Work(plan, tail, watch) as work:
+    with PeopleAtWork(plan, tail, watch) as work:
         while not (feeder.is_done and tail.totals.count("rows") >= feeder.rows):
             time.sleep(LOOK)
             for report in tail.read():
@@ -158,11 +158,11 @@ def _flow(
     return reports, work.events
 
 
-class Work:
+class PeopleAtWork:
     """People who change queries, in a thread of their own, from when there are matches to look at."""
 
-    def __init__(self, plan: Plan, tail: Tail, watch: Watch) -> None:
-        self.events: list[Event] = []
+    def __init__(self, plan: PipelineDemoPlan, tail: Tail, watch: DemoWatch) -> None:
+        self.events: list[MadeChange] = []
         self._pause = max(SHORTEST_PAUSE, plan.seconds / STEPS)
         self._tail = tail
         self._watch = watch
@@ -173,7 +173,7 @@ class Work:
         )
         self._thread = threading.Thread(target=self._run, name="eddyline-people", daemon=True)
 
-    def __enter__(self) -> Work:
+    def __enter__(self) -> PeopleAtWork:
         self._thread.start()
         return self
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from eddyline.cli.demo.pipeline.run import Outcome
+from eddyline.cli.demo.pipeline.run import DemoOutcome
 from eddyline.cli.output.charts import bars, chart
 from eddyline.cli.output.terminal import Output, counted
 
 
-def tell(outcome: Outcome, output: Output, picture: str) -> None:
+def tell(outcome: DemoOutcome, output: Output, picture: str) -> None:
     """A summary, where everything is, and what to try."""
     verdict, plan = outcome.verdict, outcome.plan
     rows = outcome.sum("rows")
@@ -50,7 +50,7 @@ def tell(outcome: Outcome, output: Output, picture: str) -> None:
         output.line(f"  {line}")
 
 
-def _judged(outcome: Outcome) -> str:
+def _judged(outcome: DemoOutcome) -> str:
     verdict = outcome.verdict
     if verdict.is_exact:
         return (
@@ -63,7 +63,7 @@ def _judged(outcome: Outcome) -> str:
     )
 
 
-def _versions(outcome: Outcome) -> list[tuple[str, str, str]]:
+def _versions(outcome: DemoOutcome) -> list[tuple[str, str, str]]:
     queries = {report.version: report.queries for report in outcome.reports}
     spans: dict[int, list[int]] = {}
     for report in outcome.reports:
@@ -78,7 +78,7 @@ def _versions(outcome: Outcome) -> list[tuple[str, str, str]]:
     ]
 
 
-def _commands(outcome: Outcome) -> list[str]:
+def _commands(outcome: DemoOutcome) -> list[str]:
     plan = outcome.plan
     registry = f"--registry {plan.registry}"
     busiest = outcome.verdict.queries.most_common(1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from eddyline.backtest.axis import axis_of
 from eddyline.backtest.collect import collect
 from eddyline.backtest.prepare import Prepared
-from eddyline.backtest.results import Finding, backtest_of
+from eddyline.backtest.results import StreamTally, backtest_of
 from eddyline.backtest.rows import Stretch
 from eddyline.backtest.settings import DEFAULT, Settings
 from eddyline.backtest.tally import Tally
@@ -61,7 +61,7 @@ def _find(
     time_zone: str,
     settings: Settings,
     on_rows: Callable[[int], None] | None,
-) -> Finding:
+) -> StreamTally:
     lane = prepared.lane(history.stream)
     axis = axis_of(lane.stream, history.time, time_zone)
     tally = Tally(axis, len(lane.tested), len(lane.queries), settings)
@@ -73,4 +73,4 @@ def _find(
         if on_rows is not None:
             on_rows(piece.batch.num_rows)
     rejects = history.rejects or Rejects()
-    return Finding(history.stream, tally, history.source, files, rejects.count, tuple(rejects.first))
+    return StreamTally(history.stream, tally, history.source, files, rejects.count, tuple(rejects.first))

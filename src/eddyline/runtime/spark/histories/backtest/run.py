@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from eddyline.backtest.axis import axis_of
 from eddyline.backtest.prepare import Prepared
-from eddyline.backtest.results import Finding, backtest_of
+from eddyline.backtest.results import StreamTally, backtest_of
 from eddyline.backtest.settings import DEFAULT, Settings
 from eddyline.backtest.tally import Tally
 from eddyline.backtest.values import Backtest
@@ -76,7 +76,7 @@ def _find(
     settings: Settings,
     folder: str | None,
     on_failure: OnFailure,
-) -> Finding:
+) -> StreamTally:
     lane = prepared.lane(history.stream)
     axis = axis_of(lane.stream, history.time, time_zone)
     rows = read_rows(spark, history.files, lane.stream)
@@ -94,7 +94,7 @@ def _find(
         total.merge(unpacked(content))
     if total.rows != rows.count:
         raise FileError(f'the files of "{history.source}" changed while they were read', hint="run it again")
-    return Finding(history.stream, total, history.source, len(rows.files))
+    return StreamTally(history.stream, total, history.source, len(rows.files))
 
 
 def _tallies(frame: DataFrame, task: Task) -> DataFrame:
