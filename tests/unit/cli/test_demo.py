@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 import eddyline as ed
 from eddyline.cli import app
-from eddyline.cli.demo.picture import picture
-from eddyline.cli.demo.run import DemoPlan, DemoRecord, run
-from eddyline.cli.demo.story import EVERY
-from eddyline.cli.demo.view import Screen
+from eddyline.cli.demo.embedded.picture import picture
+from eddyline.cli.demo.embedded.run import DemoPlan, DemoRecord, run
+from eddyline.cli.demo.embedded.story import EVERY
+from eddyline.cli.demo.embedded.view import Screen
 from eddyline.testing.market import QUOTES
 
 RUN = CliRunner()

@@ -14,8 +14,7 @@ from eddyline.cli.output.terminal import Exit, Output, note, print_json
 from eddyline.errors import FileError
 
 if TYPE_CHECKING:
-    from eddyline.cli.demo.run import DemoRecord
-    from eddyline.cli.demo.view import Lines, Nothing, Screen
+    from eddyline.cli.demo.embedded.view import Lines, Nothing, Screen
 
 PICTURE: Final = "demo.svg"
 
@@ -96,8 +95,9 @@ def _on_spark(seconds: int, queries: int, seed: int, folder: Path, output: Outpu
 
 
 def _embedded(seconds: int, queries: int, seed: int, folder: Path, output: Output, *, as_json: bool) -> None:
-    from eddyline.cli.demo.picture import picture
-    from eddyline.cli.demo.run import DemoPlan, run
+    from eddyline.cli.demo.embedded.picture import picture
+    from eddyline.cli.demo.embedded.run import DemoPlan, run
+    from eddyline.cli.demo.embedded.telling import tell
 
     plan = DemoPlan(seconds, queries, seed, folder)
     with _view(output, as_json=as_json) as watch:
@@ -106,7 +106,7 @@ def _embedded(seconds: int, queries: int, seed: int, folder: Path, output: Outpu
     if as_json:
         print_json(record.as_json())
     else:
-        _tell(record, output)
+        tell(record, output, PICTURE)
 
 
 def _folder(out: Path | None) -> Path:
@@ -125,51 +125,8 @@ def _folder(out: Path | None) -> Path:
 
 
 def _view(output: Output, *, as_json: bool) -> Screen | Lines | Nothing:
-    from eddyline.cli.demo.view import Lines, Nothing, Screen
+    from eddyline.cli.demo.embedded.view import Lines, Nothing, Screen
 
     if as_json:
         return Nothing()
     return Screen(output.console) if output.is_terminal else Lines(output)
-
-
-def _tell(record: DemoRecord, output: Output) -> None:
-    from eddyline.cli.output.charts import bars, chart
-
-    output.heading(
-        f"{record.tuples:,} tuples in {record.taken:.1f} s met {record.queries:,} queries, "
-        f"in {record.version} versions"
-    )
-    output.paragraph(
-        f"{record.matched:,} tuples matched, {record.matches:,} matches, {record.delivered:,} rows delivered; "
-        f"matching and writing took {record.pushing:.1f} s, that is {record.tuples / record.pushing:,.0f} tuples/s. "
-        "Every match is accounted for: the ledger was checked."
-    )
-    output.heading("matches by kind of query")
-    output.table(("kind", "matches", ""), bars(record.families.most_common(), 32), right=(1,))
-    output.line(f"over time  {chart([beat.matches.total() for beat in record.beats], 64)}")
-    output.heading("busiest queries")
-    output.table(("query", "matches", ""), bars(record.busiest, 32), right=(1,))
-    output.heading("what is there now")
-    where = record.plan.folder
-    output.table(
-        ("file", "content"),
-        [
-            (str(where / PICTURE), "the run as a picture"),
-            (str(where / "registry.db"), "the registry: queries of every version, who changed what and why"),
-            (str(where / "deliveries"), "what was delivered, as Arrow files"),
-            (str(where / "quotes.parquet"), "the last batch of quotes"),
-        ],
-    )
-    output.heading("try")
-    for line in _commands(record, str(where)):
-        output.line(f"  {line}")
-
-
-def _commands(record: DemoRecord, where: str) -> list[str]:
-    registry, busiest = f"--registry {where}/registry.db", record.busiest[0][0]
-    return [
-        f"eddyline query history {registry}",
-        f"eddyline query show {busiest} {registry}",
-        f"eddyline query why {busiest} --rows {where}/quotes.parquet --summary {registry}",
-        f"eddyline match {where}/quotes.parquet {registry} --output counts",
-    ]

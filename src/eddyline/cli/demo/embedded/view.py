@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from eddyline.cli.demo.run import PACE, DemoRecord
+from eddyline.cli.demo.embedded.run import PACE, DemoRecord
 from eddyline.cli.output.charts import bars, chart
 from eddyline.cli.output.terminal import Output
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from eddyline.cli.demo.story import Story, StoryEvent
+from eddyline.cli.demo.embedded.story import Story, StoryEvent
 from eddyline.engine import Deliveries, Engine
 from eddyline.registry import Registry
 from eddyline.testing.market import QUOTES, Market

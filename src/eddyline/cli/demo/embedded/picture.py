@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eddyline.cli.demo.drawing import RunPicture, draw
-from eddyline.cli.demo.run import PACE, DemoRecord
+from eddyline.cli.demo.embedded.run import PACE, DemoRecord
 
 
 def picture(record: DemoRecord) -> str:

@@ -1,0 +1,1 @@
+"""The demo in one process: the engine, a market, and a story of changes."""
