@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from eddyline.cli import app
+from eddyline.cli.failures import Command
 from eddyline.service import check
 
 RUN = CliRunner()
@@ -98,3 +102,21 @@ def test_a_pipe_without_unicode() -> None:
     )
     assert run.returncode == 0, run.stderr
     assert "\\xe9" in run.stdout
+
+
+def leaves(command: object) -> Iterator[object]:
+    """The commands of a tree that do something."""
+    if isinstance(command, TyperGroup):
+        for below in command.commands.values():
+            yield from leaves(below)
+    else:
+        yield command
+
+
+def test_every_command_makes_wrong_usage_of_usage_errors() -> None:
+    found = list(leaves(get_command(app)))
+    assert len(found) > 20 and all(isinstance(command, Command) for command in found)
+    wrong = RUN.invoke(app, ["match", "rows.csv", "--time-zone", "Mars"])
+    assert wrong.exit_code == 2
+    assert wrong.stderr.startswith("Usage: eddyline match [OPTIONS]")
+    assert '"Mars" is not a time zone; write it as Europe/Vienna or +02:00' in wrong.stderr
