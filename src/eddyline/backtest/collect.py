@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -12,10 +12,9 @@ import pyarrow as pa
 from eddyline.backtest.rows import Stretch
 from eddyline.backtest.settings import Settings, within
 from eddyline.backtest.tally import Tally
-from eddyline.model.expression import Call
 from eddyline.queryset import QuerySet
+from eddyline.standing.version import Known
 
-Known = Mapping[Call, Any]
 Integers = npt.NDArray[np.signedinteger[Any]]
 _FEWEST: Final = 512  # rows of a block that is not cut further
 

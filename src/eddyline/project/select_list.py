@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,9 +19,9 @@ from eddyline.model import types as t
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Call, Column, Expression, externals_of, own_columns_of
 from eddyline.model.query import Output
+from eddyline.standing.version import Known
 
 Integers = npt.NDArray[np.signedinteger[Any]]
-Known = Mapping[Call, pa.Array | pa.ChunkedArray]  # values of what only Spark can compute
 
 _READ_MAY_FAIL = (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME)
 

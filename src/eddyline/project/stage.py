@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from eddyline.model.expression import Expression
 from eddyline.project.account import QueryAccounts, add
-from eddyline.project.select_list import Integers, Known, SelectList
+from eddyline.project.select_list import Integers, SelectList
+from eddyline.standing.version import Known
 
 Flags = npt.NDArray[np.bool_]
 

@@ -17,11 +17,11 @@ from eddyline.model.expression import Call
 from eddyline.runtime.spark.base.schemas import quoted
 from eddyline.runtime.spark.functions import external_columns, external_name, find_culprits, pin_text
 from eddyline.runtime.spark.histories.parquet_files import FILE, ROW, LocatedFile, ParquetRows
+from eddyline.standing.version import Known
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Known = dict[Call, pa.Array]
 T = TypeVar("T")
 
 

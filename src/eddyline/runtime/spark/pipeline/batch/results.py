@@ -25,7 +25,6 @@ from eddyline.delivery.json_text import json_lines
 from eddyline.delivery.router import Router
 from eddyline.model.expression import Call
 from eddyline.project.account import QueryAccounts, nothing
-from eddyline.project.select_list import Known
 from eddyline.project.stage import QueryColumns, Results, Selected
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions, TaskFeedback
 from eddyline.runtime.spark.functions import external_name
@@ -44,6 +43,7 @@ from eddyline.runtime.spark.pipeline.input.identity import Identity, Keys, TaskB
 from eddyline.runtime.spark.pipeline.input.sources import CORRUPT
 from eddyline.runtime.spark.transport.shipping import Shipment
 from eddyline.runtime.spark.versions import open_deliverables
+from eddyline.standing.version import Known
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 Flags = npt.NDArray[np.bool_]

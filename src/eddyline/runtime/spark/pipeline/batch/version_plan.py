@@ -37,29 +37,29 @@ class VersionPlan:
 
     def of_stream(self, stream: str) -> Integers:
         """The numbers of the queries over a stream."""
-        places = [projection.number for projection in self.projections(stream)]
-        return self.numbers[np.isin(self.table.projection[self.numbers], places)]
+        lists = [select.number for select in self.lists_of(stream)]
+        return self.numbers[np.isin(self.table.projection[self.numbers], lists)]
 
     @cached_property
     def _by_stream(self) -> Mapping[str, list[SelectList]]:
         found: dict[str, list[SelectList]] = {}
         for number in np.unique(self.table.projection[self.numbers]).tolist():
-            projection = self.table.projections[number]
-            found.setdefault(projection.stream.name, []).append(projection)
+            select = self.table.projections[number]
+            found.setdefault(select.stream.name, []).append(select)
         return found
 
-    def projections(self, stream: str) -> list[SelectList]:
+    def lists_of(self, stream: str) -> list[SelectList]:
         """The SELECT lists of the queries over a stream."""
         return self._by_stream.get(stream, [])
 
     def columns(self, stream: str) -> set[str]:
         """The columns of a stream that conditions or SELECT lists read."""
-        selected = [projection.columns for projection in self.projections(stream)]
+        selected = [select.columns for select in self.lists_of(stream)]
         return {*self.queries.columns_read(stream), *(name for names in selected for name in names)}
 
     def externals(self, stream: str) -> tuple[Call, ...]:
         """The calls in conditions and SELECT lists of a stream that only Spark can compute."""
-        selected = [call for projection in self.projections(stream) for call in projection.externals]
+        selected = [call for select in self.lists_of(stream) for call in select.externals]
         return tuple(dict.fromkeys([*self.queries.externals(stream), *selected]))
 
     @cached_property
@@ -68,10 +68,10 @@ class VersionPlan:
         delivered = self.numbers[~self.table.shadow[self.numbers]]
         pairs = np.stack([self.table.destination[delivered], self.table.projection[delivered]])
         found: dict[str, dict[int, pa.Schema]] = {}
-        for destination, projection in np.unique(pairs, axis=1).T.tolist():
+        for destination, number in np.unique(pairs, axis=1).T.tolist():
             sink = self.router.find(self.table.destinations[destination]).sink
             if sink is not None:
-                found.setdefault(sink, {})[projection] = self.table.projections[projection].schema
+                found.setdefault(sink, {})[number] = self.table.projections[number].schema
         return found
 
     def without_sink(self) -> dict[str, str]:
