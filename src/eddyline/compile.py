@@ -25,7 +25,7 @@ from eddyline.model.expression import (
 )
 from eddyline.model.predicate import conditions_of
 from eddyline.model.query import BoundQuery, NormalQuery, Query
-from eddyline.model.verdict import Verdict
+from eddyline.model.query_state import Verdict
 from eddyline.normalize import Plan, plan
 from eddyline.sql.bind import bind, bind_text
 from eddyline.sql.resolver import Resolver

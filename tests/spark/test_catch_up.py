@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from eddyline import Stream
 from eddyline.cli import app
 from eddyline.delivery.json_text import json_lines
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.registry import Put, Registry, Set
 from eddyline.runtime.spark.pipeline.pipeline import Pipeline
 from eddyline.runtime.spark.versions import VersionLog

@@ -10,7 +10,7 @@ from eddyline.admission.budgets import Budgets, OverBudget, concerned
 from eddyline.admission.candidate import Candidate, Policy, candidate_of
 from eddyline.compile import Compiler
 from eddyline.model.query import Query
-from eddyline.model.verdict import Verdict
+from eddyline.model.query_state import Verdict
 from eddyline.registry import Budget, Check, Edit, Entry, Put
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Literal
 from eddyline.admission.candidate import Candidate
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
-from eddyline.model.verdict import State, Verdict
+from eddyline.model.query_state import State, Verdict
 from eddyline.queryset import QuerySet
 from eddyline.queryset.cost.cost import Cost, figure
 from eddyline.registry import Budget, Entry

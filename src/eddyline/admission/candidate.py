@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from eddyline.model.query import NormalQuery
-from eddyline.model.verdict import Verdict
+from eddyline.model.query_state import Verdict
 from eddyline.registry import Entry, Put
 from eddyline.registry.editing import attributes_of
 

@@ -11,7 +11,7 @@ import typer
 from eddyline import admission
 from eddyline.cli.completion import query_ids
 from eddyline.errors import UsageError
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.service.registries import DEFAULT, VARIABLE
 
 HELP: Final = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eddyline.model.verdict import State, Verdict
+from eddyline.model.query_state import State, Verdict
 from eddyline.registry.values import (
     KEEP,
     Budget,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from eddyline.errors import QueryError
 from eddyline.model.query import Query
-from eddyline.model.verdict import Verdict
+from eddyline.model.query_state import Verdict
 from eddyline.registry.values import KEEP, Check, Drop, Edit, Entry, Put, Set
 
 _BESIDE: Final = ("state", "tags", "owner", "destination", "metadata")  # what stands beside a text

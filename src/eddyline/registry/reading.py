@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, func, or_, select
 
 from eddyline.errors import RegistryError
 from eddyline.model.catalog import Stream
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.registry.rows import ENTRY, STREAM, VERSION, entries_of, stream_of, tag_text, version_of
 from eddyline.registry.tables import OPEN, QUERIES, STREAMS, VERSIONS
 from eddyline.registry.values import Diff, Entry, Step, Version

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from eddyline.errors import ConflictError, QueryError, RefusedError, RegistryError
 from eddyline.model.catalog import Stream, distinct_streams
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.registry import accounts, reading
 from eddyline.registry.database import Database
 from eddyline.registry.editing import EntryDraft, look, restored

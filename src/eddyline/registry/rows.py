@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from eddyline.errors import EddylineError, RegistryError
 from eddyline.model.catalog import Stream
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.registry.tables import OPEN, QUERIES, STREAMS, VERSIONS
 from eddyline.registry.values import Entry, Version
 

@@ -13,7 +13,7 @@ from eddyline.errors import NameRefusedError, QueryError, RegistryError
 from eddyline.model.catalog import Stream
 from eddyline.model.names import NAME_RULE, is_name, is_unicode, short_repr
 from eddyline.model.query import Query, check_query
-from eddyline.model.verdict import State, Verdict
+from eddyline.model.query_state import State, Verdict
 
 LONGEST_REASON: Final = 10_000  # characters
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eddyline.errors import FileError, UsageError
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.runtime.embedded.outlets import file_names
 from eddyline.service.changes import ChangeOutcome, Signature, bring
 from eddyline.service.registries import DEFAULT

@@ -12,7 +12,7 @@ from eddyline.compile import Compiler
 from eddyline.errors import QueryError, RefusedError, RegistryError, UsageError
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
-from eddyline.model.verdict import State, Verdict
+from eddyline.model.query_state import State, Verdict
 from eddyline.registry import Change, Check, Drop, Edit, Registry, Set
 from eddyline.service.data_sources import check_zone
 from eddyline.service.edits import Edits

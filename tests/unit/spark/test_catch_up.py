@@ -12,7 +12,7 @@ import pytest
 
 from eddyline import Stream
 from eddyline.errors import EddylineError, FileError
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.registry import Put, Registry, Set
 from eddyline.runtime.spark.base.settings import SourceSettings
 from eddyline.runtime.spark.catch_up.boundary import InForce, find_boundary

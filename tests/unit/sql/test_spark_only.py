@@ -7,7 +7,7 @@ import pytest
 
 from eddyline import Compiler, Query, QueryError, Stream
 from eddyline.functions.table import FUNCTIONS
-from eddyline.model.verdict import Verdict
+from eddyline.model.query_state import Verdict
 from eddyline.sql import refused, spark_only
 
 STREAM = Stream("s", pa.schema([("a", pa.string()), ("n", pa.int32()), ("l", pa.list_(pa.int32()))]))

@@ -27,7 +27,7 @@ from eddyline.cli.output.changes import tell
 from eddyline.cli.output.progress import Terminal
 from eddyline.cli.output.terminal import note, print_json
 from eddyline.errors import UsageError
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.service.catch_up import enable_from_backtest
 from eddyline.service.changes import ChangeOutcome, Declaration, Signature, bring_into, enter

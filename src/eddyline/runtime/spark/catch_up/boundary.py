@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eddyline.errors import EddylineError, FileError
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.registry import Registry
 from eddyline.registry.values import Entry, Step
 from eddyline.runtime.spark.versions import Pin, StateFolder, VersionLog

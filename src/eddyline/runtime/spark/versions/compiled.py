@@ -13,7 +13,7 @@ from typing import Final
 from eddyline.config import FIXED_ORDER, IndexSettings
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.queryset import QuerySet
 from eddyline.registry import Diff, Entry
 from eddyline.runtime.spark.versions.table import Table

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from eddyline.model.expression import Expression
 from eddyline.model.query import NormalQuery, Output
-from eddyline.model.verdict import State
+from eddyline.model.query_state import State
 from eddyline.registry import Entry
 from eddyline.runtime.spark.versions.deliverables import ROWS, Deliverables, encode_outputs
 from eddyline.runtime.spark.versions.fallible import FallibleParts, encode_parts

@@ -1,4 +1,4 @@
-"""What is said of a query when it is to be registered, and the states that a registered one may be in."""
+"""The states that a registered query may be in, and what a check says of one that is to be registered."""
 
 from __future__ import annotations
 
