@@ -11,6 +11,7 @@ import typer
 
 from eddyline.cli import backtest, demo, doctor, match, pipeline, query, run
 from eddyline.cli.failures import Command, RegistryCommand, Root
+from eddyline.standing.own_process import collect_rarely
 
 app = typer.Typer(
     cls=Root,
@@ -50,6 +51,7 @@ def root(
 
 def main() -> None:
     """The console script."""
+    collect_rarely()
     _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

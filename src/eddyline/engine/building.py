@@ -21,6 +21,7 @@ from eddyline.config import IndexSettings
 from eddyline.index.segment import Segment, build_segment
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
+from eddyline.standing.own_process import collect_rarely
 
 _SERVE: Final = (
     "import sys; from eddyline.engine.building import serve; serve(sys.stdin.buffer, sys.stdout.buffer)"
@@ -84,7 +85,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def serve(jobs: BinaryIO, segments: BinaryIO) -> None:
-    """Compile jobs until there are no more."""
+    """Compile jobs until there are no more, in a process that does nothing else."""
+    collect_rarely()
     compilers: dict[tuple[object, ...], Compiler] = {}
     while True:
         try:

@@ -19,7 +19,7 @@ import numpy as np
 
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
-from eddyline.engine.hand_over import Gate
+from eddyline.engine.gate import Gate
 from eddyline.engine.members import NEVER, Flags, Integers, Member, Quarantine, Table
 from eddyline.engine.pieces import OPEN, Piece, build_piece, normal_forms
 from eddyline.errors import LedgerError

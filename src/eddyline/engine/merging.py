@@ -19,7 +19,6 @@ from typing import Final, Literal
 import numpy as np
 
 from eddyline.engine.building import Builder, Job
-from eddyline.engine.hand_over import hand_over
 from eddyline.engine.live import LiveSet
 from eddyline.engine.members import Integers
 from eddyline.engine.pieces import OPEN, Piece, build_piece, ready, settings_for
@@ -129,7 +128,7 @@ class Merging:
             except (OSError, EOFError, pickle.PickleError) as error:
                 log.warning("merging goes on in this process, since the other one failed: %s", error)
                 self._builder = None
-        with hand_over():
+        with live.gate.compiling():
             members, queries, dropped = live.alive(plan.pieces, live.new_compiler())
         if not members:
             return None, dropped

@@ -15,14 +15,14 @@ import numpy.typing as npt
 
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
-from eddyline.engine.hand_over import Gate, hand_over
+from eddyline.engine.gate import Gate
 from eddyline.engine.members import Member
 from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.segment import Segment, build_segment
 from eddyline.model.numbering import Numbering
+from eddyline.model.pacing import paced
 from eddyline.model.query import NormalQuery, Query
-from eddyline.standing.gc_pause import uncollected
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 OPEN: Final = (
@@ -67,7 +67,7 @@ def build_piece(
     slots = [members[i].slot for i in order]
     normal = [queries[i] for i in order]
     gate.wait()
-    with uncollected(), _turns(len(slots)):
+    with _turns(gate, len(slots)):
         segment = build_segment(stream, normal, settings_for(len(slots), settings))
     kept = normal if len(slots) < KEEP_QUERIES else None
     return ready(segment, np.array(slots, np.int64), gate, settings, kept, before)
@@ -90,14 +90,14 @@ def ready(
     executor = SegmentExecutor(segment, settings.order, [piece.placed.executor for piece in before])
     if segment.size >= SMALL:
         gate.wait()
-    with _turns(segment.size):
+    with _turns(gate, segment.size):
         executor.prepare()
     return Piece(Placed(executor, Numbering.of(slots)), slots, queries)
 
 
-def _turns(size: int) -> AbstractContextManager[None]:
-    """A small piece is built sooner than threads would have taken turns."""
-    return hand_over() if size > OPEN else nullcontext()
+def _turns(gate: Gate, size: int) -> AbstractContextManager[None]:
+    """A small piece is built sooner than a push would end."""
+    return gate.compiling() if size > OPEN else nullcontext()
 
 
 def normal_forms(
@@ -106,4 +106,4 @@ def normal_forms(
     """The normal forms of the members of a piece that are alive."""
     if piece.queries is not None:
         return [query for query, kept in zip(piece.queries, alive.tolist(), strict=True) if kept]
-    return [compiler.compile(Query(member.id, member.sql)) for member in members]
+    return [compiler.compile(Query(member.id, member.sql)) for member in paced(members)]

@@ -27,7 +27,6 @@ from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.one_row import why_of
 from eddyline.sql.resolver import Resolver
 from eddyline.standing import files
-from eddyline.standing.gc_pause import uncollected
 from eddyline.standing.pages import Page
 from eddyline.standing.version import Known, Version
 
@@ -76,8 +75,7 @@ class QuerySet:
         `resolver` gives the types of functions that are not in our table, for a runtime that evaluates them.
         """
         compiler = Compiler(streams, time_zone=time_zone, resolver=resolver)
-        with uncollected():
-            return QuerySet(Version(0, compiler, settings)).add(queries, on_error=on_error)
+        return QuerySet(Version(0, compiler, settings)).add(queries, on_error=on_error)
 
     @property
     def version(self) -> int:

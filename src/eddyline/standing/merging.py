@@ -14,7 +14,6 @@ from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.segment import Segment, build_segment
 from eddyline.model.numbering import Numbering
 from eddyline.model.query import NormalQuery
-from eddyline.standing.gc_pause import uncollected
 from eddyline.standing.table import Table
 
 MERGE: Final = 2  # a new segment takes in those of up to so many times its size
@@ -36,9 +35,8 @@ class Merging:
         by_stream: dict[str, Members] = {}
         for number, query in pending:
             by_stream.setdefault(query.stream, []).append((number, query))
-        with uncollected():
-            for stream, members in by_stream.items():
-                segments = self._merged(segments, stream, members)
+        for stream, members in by_stream.items():
+            segments = self._merged(segments, stream, members)
         return tuple(segments)
 
     def _merged(self, segments: Sequence[Placed], stream: str, members: Members) -> list[Placed]:

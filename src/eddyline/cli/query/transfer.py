@@ -34,7 +34,6 @@ from eddyline.service.changes import Declaration, Signature, enter
 from eddyline.service.edits import read_edits
 from eddyline.service.files.writing import FORMATS, query_texts, write_queries
 from eddyline.service.registries import DEFAULT, open_registry
-from eddyline.standing.gc_pause import uncollected
 
 
 def import_queries(
@@ -77,7 +76,7 @@ def import_queries(
       -- owner: ann
       SELECT symbol FROM quotes WHERE price < 10;
     """
-    with uncollected(), Terminal() as watcher:
+    with Terminal() as watcher:
         outcome = enter(
             registry,
             read_edits(files),

@@ -24,6 +24,7 @@ from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.index.keyed.terms import MAX_TERMS, Term, pieces, terms_of
 from eddyline.model import types as t
 from eddyline.model.expression import Expression
+from eddyline.model.pacing import paced
 from eddyline.model.predicate import NEVER, Predicate
 from eddyline.model.regions import Regions
 
@@ -59,7 +60,7 @@ def choose(
     """Accesses of the keyed queries, and the places of the sliced ones."""
     if settings.executor in ("sliced", "rowwise"):
         return [], list(range(len(predicates)))
-    terms = [terms_of(predicate) or [] for predicate in predicates]
+    terms = [terms_of(predicate) or [] for predicate in paced(predicates)]
     subjects = _Subjects(terms)
     if settings.executor == "keyed":
         keyed = _keyed(terms, subjects, _Least(1, 1))
@@ -91,7 +92,7 @@ def _keyed(
     if prod(subjects.values.values()) < least.of(subjects.values):
         return {}
     keyed = {}
-    for number, alternatives in enumerate(terms):
+    for number, alternatives in enumerate(paced(terms)):
         accesses = _accesses(number, alternatives, subjects, least)
         if accesses:
             keyed[number] = accesses
@@ -107,7 +108,7 @@ class _Subjects:
     def __init__(self, terms: Iterable[list[Term]]) -> None:
         self._places: dict[Expression, int] = {}
         constants: dict[Expression, set[object]] = {}
-        for alternatives in terms:
+        for alternatives in paced(terms):
             for term in alternatives:
                 for subject, regions in term.items():
                     self._places.setdefault(subject, len(self._places))
@@ -166,9 +167,9 @@ def _ranges(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
 
 def _drop_rare_shapes(keyed: dict[int, list[Access]], least: _Least) -> None:
     """Take out the queries that need a table which would serve too few of them."""
-    shapes = {number: {access.shape for access in accesses} for number, accesses in keyed.items()}
-    served = Counter(shape for found in shapes.values() for shape in found)
-    for number, found in shapes.items():
+    shapes = {number: {access.shape for access in accesses} for number, accesses in paced(keyed.items())}
+    served = Counter(shape for found in paced(shapes.values()) for shape in found)
+    for number, found in paced(shapes.items()):
         if any(served[shape] < least.of(shape[0]) for shape in found):
             del keyed[number]
 

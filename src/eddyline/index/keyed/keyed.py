@@ -28,6 +28,7 @@ from eddyline.index.keyed.ordinals import GREATEST, LEAST, Ordinals, bounds, has
 from eddyline.index.keyed.terms import is_apart
 from eddyline.kernels.keyed import FAN
 from eddyline.model.expression import Expression
+from eddyline.model.pacing import paced
 from eddyline.model.regions import Regions
 
 Numbers = npt.NDArray[np.int32]
@@ -116,16 +117,16 @@ def strides(sizes: Sequence[int]) -> list[int]:
 def build_keyed(accesses: Sequence[Access], numbers: Sequence[int]) -> KeyedIndex:
     """Compile keyed queries; an access belongs to query numbers[access.number]."""
     shapes: dict[Shape, list[Access]] = {}
-    for access in accesses:
+    for access in paced(accesses):
         shapes.setdefault(access.shape, []).append(access)
-    keys = {s: cut(s, found) for s, found in _sets(part for a in accesses for part in a.keys).items()}
+    keys = {s: cut(s, found) for s, found in _sets(part for a in paced(accesses) for part in a.keys).items()}
     checks = {  # ordinals are compared as they are: no constants to be found among
         s: cut(s, [] if has_ordinals(s.type) else found)
-        for s, found in _sets(part for a in accesses for part in a.checks).items()
+        for s, found in _sets(part for a in paced(accesses) for part in a.checks).items()
     }
     tables = []
     for (key_subjects, check_subjects), found in shapes.items():
-        results = np.array([numbers[access.number] for access in found], np.int32)
+        results = np.array([numbers[access.number] for access in paced(found)], np.int32)
         columns, rows = _columns(check_subjects, checks, found)
         places, owner = _places([keys[subject] for subject in key_subjects], found)
         table = build_table(
@@ -152,11 +153,11 @@ def _sets(parts: Iterable[Part]) -> dict[Expression, list[Regions]]:
 def _repeated(accesses: Sequence[Access]) -> list[int]:
     """Queries with two alternatives that one tuple may satisfy."""
     alternatives: dict[int, list[dict[Expression, Regions]]] = {}
-    for access in accesses:
+    for access in paced(accesses):
         alternatives.setdefault(access.number, []).append(dict(access.keys + access.checks))
     return [
         number
-        for number, terms in alternatives.items()
+        for number, terms in paced(alternatives.items())
         if not all(is_apart(one, other) for one, other in combinations(terms, 2))
     ]
 
@@ -168,7 +169,7 @@ def _columns(
     columns: list[Column] = []
     rows = np.empty((2 * len(subjects), len(accesses)), np.int64)
     for place, subject in enumerate(subjects):
-        low, high = bounds(checks[subject], [access.checks[place][1] for access in accesses])
+        low, high = bounds(checks[subject], [access.checks[place][1] for access in paced(accesses)])
         rows[2 * place], rows[2 * place + 1] = low, ~high
         columns += [(list(checks).index(subject), False), (list(checks).index(subject), True)]
     return columns, rows
@@ -181,7 +182,7 @@ def _places(
     owner = np.arange(len(accesses))
     found = np.empty((0, len(accesses)), np.int64)
     for subject, cutting in enumerate(cuttings):
-        points = [access.keys[subject][1].cuts[0::2] for access in accesses]
+        points = [access.keys[subject][1].cuts[0::2] for access in paced(accesses)]
         places = cutting.ids_of([point for several in points for point in several]) // 2
         counts = np.array([len(several) for several in points])
         firsts = np.cumsum(counts) - counts

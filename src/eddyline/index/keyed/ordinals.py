@@ -18,6 +18,7 @@ import numpy.typing as npt
 from eddyline.index.cutting import Cutting, codes
 from eddyline.kernels import ordinals as kernels
 from eddyline.model import types as t
+from eddyline.model.pacing import paced
 from eddyline.model.regions import Cut, Regions
 
 Ordinals = npt.NDArray[np.int64]
@@ -55,8 +56,8 @@ def bounds(cutting: Cutting, sets: Sequence[Regions]) -> tuple[Ordinals, Ordinal
     no ordinal overflows.
     """
     low, high = np.full(len(sets), LEAST, np.int64), np.full(len(sets), GREATEST, np.int64)
-    lower = [(i, s.cuts[0]) for i, s in enumerate(sets) if s.cuts and not s.inside]
-    upper = [(i, s.cuts[-1]) for i, s in enumerate(sets) if len(s.cuts) + s.inside == 2]
+    lower = [(i, s.cuts[0]) for i, s in enumerate(paced(sets)) if s.cuts and not s.inside]
+    upper = [(i, s.cuts[-1]) for i, s in enumerate(paced(sets)) if len(s.cuts) + s.inside == 2]
     low[[i for i, _ in lower]] = _first_above(cutting, [cut for _, cut in lower])
     high[[i for i, _ in upper]] = _last_below(cutting, [cut for _, cut in upper])
     if t.is_fractional(cutting.subject.type):

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from eddyline.index.cutting import Cutting, cut
 from eddyline.model.asc import ASC, BLOCK_WORDS, Words
 from eddyline.model.expression import Expression
+from eddyline.model.pacing import paced
 from eddyline.model.predicate import Predicate, conjunction
 from eddyline.model.regions import Regions
 
@@ -69,7 +70,7 @@ def build_ascs(
     Subjects are numbered as given, then in the order of their first use. Without arrows every cab is left zero.
     """
     by_subject: dict[Expression, Used] = {subject: [] for subject in subjects}
-    for place, predicate in enumerate(predicates):
+    for place, predicate in enumerate(paced(predicates)):
         parts = conjunction(predicate)
         assert parts is not None, "only plain conjunctions have one bit in an ASC"
         for part in parts:

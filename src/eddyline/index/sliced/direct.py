@@ -19,6 +19,7 @@ import numpy.typing as npt
 from eddyline.config import Direct as Wanted
 from eddyline.index.cutting import Cutting
 from eddyline.model.expression import Expression
+from eddyline.model.pacing import paced
 from eddyline.model.predicate import Condition, Predicate, conditions_of, conjunction
 
 Int64 = npt.NDArray[np.int64]
@@ -50,11 +51,11 @@ def choose_direct(
     """The comparisons of the predicates that are to go without masks; `rows` has the subjects with ids of one byte."""
     if wanted == "never":
         return {}
-    uses = Counter(condition for predicate in predicates for condition in conditions_of(predicate))
+    uses = Counter(condition for predicate in paced(predicates) for condition in conditions_of(predicate))
     known = {condition: _comparison(condition, rows) for condition in uses}
     shares = _shares(uses, known)
     found: dict[int, list[Comparison]] = {}
-    for number, predicate in enumerate(predicates):
+    for number, predicate in enumerate(paced(predicates)):
         conditions = conjunction(predicate)
         if not conditions or len(conditions) > MOST_CONDITIONS:
             continue

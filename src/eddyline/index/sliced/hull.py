@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from eddyline.index.cutting import Cutting
 from eddyline.model.expression import Expression
+from eddyline.model.pacing import paced
 from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Predicate
 
 
@@ -27,7 +28,7 @@ class Hull:
 def build_hulls(predicates: Sequence[Predicate], cuttings: Sequence[Cutting]) -> tuple[Hull, ...]:
     """One hull for each subject on which every predicate has a condition at its top."""
     common: dict[Expression, set[Condition]] | None = None
-    for predicate in predicates:
+    for predicate in paced(predicates):
         if predicate == NEVER:
             continue
         conditions = _top(predicate)

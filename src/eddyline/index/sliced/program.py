@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.index.sliced.direct import Comparison, Direct, build_direct
+from eddyline.model.pacing import paced
 from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Predicate, conjunction
 
 Int32 = npt.NDArray[np.int32]
@@ -66,7 +67,7 @@ def build_program(
     by_arity: dict[int, list[tuple[int, tuple[Condition, ...]]]] = {}
     trees: list[int] = []
     always: list[int] = []
-    for number, predicate in enumerate(predicates):
+    for number, predicate in enumerate(paced(predicates)):
         conditions = conjunction(predicate)
         if predicate == ALWAYS:
             always.append(number)
@@ -101,9 +102,9 @@ class _Emitter:
 
     def emit(self, trees: Sequence[Predicate], first: int) -> tuple[Steps, int]:
         """Steps of all trees, whose results are consecutive from `first` on, and the number of slots they use."""
-        for tree in trees:
+        for tree in paced(trees):
             self._count(tree)
-        for number, tree in enumerate(trees):
+        for number, tree in enumerate(paced(trees)):
             slot = self._value(tree)
             target, left, right, flip, emitted = self._rows[-1]
             if emitted >= 0 or target != slot:  # the tree was there already: say it once more

@@ -17,6 +17,7 @@ from eddyline.index.sliced.hull import Hull, build_hulls
 from eddyline.index.sliced.pattern_groups import Derived, PatternGroup, group_patterns
 from eddyline.index.sliced.program import Program, build_program
 from eddyline.model.expression import Expression
+from eddyline.model.pacing import paced
 from eddyline.model.predicate import Condition, Predicate, conditions_of
 
 WIDTHS: Final = (np.uint8, np.uint16, np.uint32)
@@ -90,7 +91,7 @@ def build_sliced(
 ) -> SlicedIndex:
     """Compile predicates of queries with the given slots."""
     by_subject: dict[Expression, dict[Condition, None]] = {}
-    for predicate in predicates:
+    for predicate in paced(predicates):
         for condition in conditions_of(predicate):
             by_subject.setdefault(condition.subject, {})[condition] = None
     distinct = sum(len(found) for found in by_subject.values())
@@ -102,7 +103,7 @@ def build_sliced(
     compared = choose_direct(predicates, {c.subject: (row, c) for row, c in enumerate(small)}, direct)
     masked = {
         condition
-        for number, predicate in enumerate(predicates)
+        for number, predicate in enumerate(paced(predicates))
         if number not in compared
         for condition in conditions_of(predicate)
     }
@@ -138,7 +139,7 @@ def _shelve(
     bits: list[npt.NDArray[np.uint8]] = []
     size = 0
     for row, subject in enumerate(subjects):
-        for condition in conditions[subject]:
+        for condition in paced(conditions[subject]):
             slot = slots.get(condition)
             if slot is None:  # compared directly
                 continue

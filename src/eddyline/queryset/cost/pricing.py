@@ -20,7 +20,6 @@ from eddyline.model.predicate import NEVER, Predicate
 from eddyline.model.query import NormalQuery, Query
 from eddyline.queryset.cost.cost import Cost, Costs, cost_of_items
 from eddyline.queryset.cost.set_costs import SetCosts, price_set
-from eddyline.standing.gc_pause import uncollected
 from eddyline.standing.table import Table
 
 Measured = dict[tuple[int, str], float]
@@ -54,8 +53,7 @@ class Pricing:
         def compiled(number: int) -> NormalQuery:
             return compiler.compile(table.query(number))
 
-        with uncollected():
-            self._costs = price_set(segments, names, lambda number: compiled(number).predicate, direct)
+        self._costs = price_set(segments, names, lambda number: compiled(number).predicate, direct)
         self._compiler = compiler
         self._addition = _Addition(self._costs, direct)
 

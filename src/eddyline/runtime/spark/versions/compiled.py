@@ -18,7 +18,6 @@ from eddyline.queryset import QuerySet
 from eddyline.registry import Diff, Entry
 from eddyline.runtime.spark.versions.table import Table
 from eddyline.sql.resolver import Resolver
-from eddyline.standing.gc_pause import uncollected
 
 # Compiling so many queries again takes some 30 ms, the most that a change may have to wait for. The order of subjects
 # comes with each batch: workers that found one of their own would not find it again in a replay.
@@ -72,8 +71,7 @@ class Recipe:
         empty = QuerySet.build(
             [], streams=streams, time_zone=self.time_zone, settings=SETTINGS, resolver=self.resolver
         )
-        with uncollected():
-            added = _added(_Growing(empty, Table(), {}), _evaluated(entries))
+        added = _added(_Growing(empty, Table(), {}), _evaluated(entries))
         return Compiled(version, stamp, added.queries, added.table, added.problems)
 
     def rebuilt(self, worn: Compiled) -> Compiled:
