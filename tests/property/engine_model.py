@@ -51,16 +51,17 @@ TEXTS = (*_texts()[:60], *OTHERS)
 
 
 class Model:
-    """The queries that are there, in the order in which they came, with their revisions; what is on disk, by push."""
+    """The queries that are there, in the order in which they came, with their revisions and numbers; what is on disk, by push."""
 
     def __init__(self) -> None:
         self.version = 0
-        self.queries: dict[str, tuple[BoundQuery, int]] = {}
+        self.given = 0  # numbers
+        self.queries: dict[str, tuple[BoundQuery, int, int]] = {}
         self.recorded: dict[tuple[str, str], list[Lines]] = {}  # by the stream and the id of the batch
 
     def restart(self) -> None:
         """Another engine on the same folder: what is on disk is all that stays."""
-        self.version = 0
+        self.version = self.given = 0
         self.queries = {}
 
     def push(self, name: str, batch: pa.RecordBatch, batch_id: str) -> tuple[list[Lines], bool]:
@@ -79,20 +80,21 @@ class Model:
         for id in gone:
             del self.queries[id]
         for id, sql in {**add, **replace}.items():
-            self.queries[id] = bind(Query(id, sql), STREAMS), revisions.get(id, 1)
+            self.queries[id] = bind(Query(id, sql), STREAMS), revisions.get(id, 1), self.given
+            self.given += 1
         self.version += bool(add or gone)
         return self.version
 
     def deliveries(self, name: str, batch: pa.RecordBatch) -> list[Lines]:
-        """The lines of every delivery: query, revision, version and the projected values; projections in any order."""
+        """The lines of every delivery: query, number, revision, version and the projected values; projections in any order."""
         stream = next(s for s in STREAMS if s.name == name)
         untyped = [column for column in stream.schema.names if column not in stream.types]
         found: dict[Any, Lines] = {}
         for row, raw in zip(reference.rows(batch, stream), batch.select(untyped).to_pylist(), strict=True):
-            for id, (query, revision) in self.queries.items():
+            for id, (query, revision, number) in self.queries.items():
                 if query.stream == name and satisfies(query, row):
                     outputs = reference.project(query, {**row, **raw})
-                    line = tuple(map(repr, (id, revision, self.version, *outputs)))
+                    line = tuple(map(repr, (id, number, revision, self.version, *outputs)))
                     found.setdefault(query.outputs, []).append(line)
         return sorted(found.values())
 

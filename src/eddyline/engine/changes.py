@@ -121,7 +121,7 @@ class Changes:
         coming: list[tuple[Newcomer, NormalQuery]] = []
         kept: set[str] = set()
         for id, entry in wanted.items():
-            now = Newcomer(id, entry.sql, entry.revision, entry.state is State.SHADOW)
+            now = Newcomer(id, entry.sql, entry.revision, entry.state is State.SHADOW, entry.number)
             member = members.get(id)
             if member is not None and member.stream not in redeclared and now == Newcomer.of(member):
                 kept.add(id)

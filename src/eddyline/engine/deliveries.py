@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 
 from eddyline.engine.account import BatchAccount
 
-LEAD: Final = pa.schema([("query", pa.string()), ("revision", pa.int32()), ("version", pa.int64())])
+LEAD: Final = pa.schema(
+    [("query", pa.string()), ("number", pa.int64()), ("revision", pa.int32()), ("version", pa.int64())]
+)
 What = Literal["matching", "projection", "callback", "queue"]
 
 
@@ -32,8 +34,9 @@ class DeliveryFailure:
 class Deliveries:
     """The tables of one push, in the order of the SELECT lists' first queries.
 
-    Each table has the columns `query`, `revision` and `version`, then those of the SELECT list; its rows are in the order
-    of the batch and, within a row, in the order in which queries were added.
+    Each table has the columns `query`, `number`, `revision` and `version`, then those of the SELECT list; its rows are in the
+    order of the batch and, within a row, in the order in which queries were added. A query's number is given to one text
+    of it and never again, by the registry where there is one, else by the engine.
     """
 
     def __init__(

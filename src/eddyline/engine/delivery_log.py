@@ -33,8 +33,7 @@ from eddyline.project.account import Account
 from eddyline.storage.durable import flush, make_folder, write_new, write_whole
 from eddyline.storage.folder_lock import FolderLock
 
-FORMAT: Final = 2
-UNSCOPED: Final = 1  # the format in which a batch's id alone named a push; the content is the same
+FORMAT: Final = 3
 LONGEST: Final = (
     120  # characters of a file's name; pushes that would have longer ones are named by their hash
 )
@@ -114,7 +113,7 @@ class DeliveryLog:
             )
             try:
                 # Only now: until the lock was ours another engine may have written.
-                self._next = 1 + max((m["number"] for m in self._brought_up_to_date()), default=-1)
+                self._next = 1 + max((manifest["number"] for _, manifest in self._manifests()), default=-1)
             except BaseException:
                 lock.close()
                 raise
@@ -198,20 +197,6 @@ class DeliveryLog:
     def _manifests(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         return ((path, _read_manifest(path)) for path in self._pushes.glob("*.json"))
 
-    def _brought_up_to_date(self) -> Iterator[dict[str, Any]]:
-        """All manifests, those of the earlier format under the names that they have now.
-
-        First the content, then the name: whenever this stops, each push is there once, and is found the next time.
-        """
-        for path, manifest in list(self._manifests()):
-            if manifest["format"] == UNSCOPED:
-                write_whole(path, json.dumps({**manifest, "format": FORMAT}).encode())
-            wanted = self._manifest(manifest["account"]["stream"], manifest["batch"])
-            if path != wanted:
-                path.replace(wanted)
-                flush(self._pushes)
-            yield manifest
-
 
 _PARTS: Final = frozenset(("number", "batch", "account", "files"))  # of a manifest, beside its format
 _PLAIN: Final = frozenset((string.ascii_lowercase + string.digits + "_-").encode())
@@ -237,8 +222,12 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise FileError(f"a push cannot be read: {path}: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") not in (FORMAT, UNSCOPED):
-        raise FileError(f"a push is of a format that is not known: {path}")
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        found = manifest.get("format") if isinstance(manifest, dict) else None
+        raise FileError(
+            f"a push was kept by another version of eddyline: {path} has format {found}, not {FORMAT}",
+            hint="give the engine a new folder for its deliveries",
+        )
     if not manifest.keys() >= _PARTS:
         raise FileError(f"a push is damaged: {path}")
     return manifest

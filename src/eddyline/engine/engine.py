@@ -62,7 +62,7 @@ class Engine:
     >>> deliveries.of("cheap").to_pylist()
     [{'symbol': 'A'}]
     >>> [table.to_pylist() for table in deliveries]
-    [[{'query': 'cheap', 'revision': 1, 'version': 1, 'symbol': 'A'}]]
+    [[{'query': 'cheap', 'number': 0, 'revision': 1, 'version': 1, 'symbol': 'A'}]]
     >>> engine.replace("cheap", "SELECT symbol FROM quotes WHERE price < 3")
     2
     >>> list(engine), engine["cheap"].sql

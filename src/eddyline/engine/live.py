@@ -56,17 +56,18 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """A query to be added."""
+    """A query to be added; one that a registry has numbered already keeps its number."""
 
     id: str
     sql: str
     revision: int = 1
     shadow: bool = False
+    number: int | None = None
 
     @staticmethod
     def of(member: Member) -> Newcomer:
         """A member as it would come again."""
-        return Newcomer(member.id, member.sql, member.revision, member.shadow)
+        return Newcomer(member.id, member.sql, member.revision, member.shadow, member.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +217,16 @@ class LiveSet:
         counted = tuple(dict.fromkeys(part for subject in subjects for part in fallible(subject)))
         select_list = self.select_lists.take(self.streams[query.stream], query.outputs, query.time_zone)
         member = Member(
-            new.id, new.sql, new.revision, version, slot, query.stream, select_list, counted, new.shadow
+            new.id,
+            self._entered if new.number is None else new.number,
+            new.sql,
+            new.revision,
+            version,
+            slot,
+            query.stream,
+            select_list,
+            counted,
+            new.shadow,
         )
         self._entered += 1
         self.state.table.enter(member, self._entered)

@@ -30,9 +30,13 @@ FIRST_SLOTS: Final = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """One revision of a query, alive from version `since` on; a shadow is counted and not delivered."""
+    """One revision of a query, alive from version `since` on; a shadow is counted and not delivered.
+
+    `number` is its own for ever, while another query may have its slot later.
+    """
 
     id: str
+    number: int
     sql: str
     revision: int
     since: int
@@ -49,6 +53,7 @@ class Table:
     def __init__(self, size: int = FIRST_SLOTS) -> None:
         self.members = np.empty(size, object)
         self.names = np.empty(size, object)
+        self.numbers = np.zeros(size, np.int64)
         self.removed_at = np.zeros(size, np.int64)
         self.order = np.zeros(size, np.int64)
         self.select_lists = np.zeros(size, np.int64)
@@ -70,6 +75,7 @@ class Table:
         slot = member.slot
         self.members[slot] = member
         self.names[slot] = member.id
+        self.numbers[slot] = member.number
         self.removed_at[slot] = NEVER
         self.order[slot] = order
         self.select_lists[slot] = member.select_list.number

@@ -95,12 +95,14 @@ class _Lead:
     def __init__(self, state: State, slots: Integers) -> None:
         self._version = state.version
         self._names = pa.array(state.table.names[slots], pa.string())
+        self._numbers = state.table.numbers[slots]
         self._revisions = state.table.revisions[slots]
 
     def columns(self, selected: Selected) -> list[pa.Array]:
         """Those of some results."""
         return [
             self._names.take(pa.array(selected.account)),
+            pa.array(self._numbers[selected.account]),
             pa.array(self._revisions[selected.account]),
             pa.array(np.full(len(selected), self._version, np.int64)),
         ]

@@ -37,7 +37,13 @@ def test_a_query_sees_what_comes_after_it(engine: Engine) -> None:
     assert engine.add("all", "SELECT symbol FROM quotes") == 1
     (table,) = engine.push("quotes", BATCH)
     assert table.schema == pa.schema(
-        [("query", pa.string()), ("revision", pa.int32()), ("version", pa.int64()), ("symbol", pa.string())]
+        {
+            "query": pa.string(),
+            "number": pa.int64(),
+            "revision": pa.int32(),
+            "version": pa.int64(),
+            "symbol": pa.string(),
+        }
     )
     assert table.num_rows == 3
     assert engine.remove("all") == 2 and "all" not in engine
@@ -53,6 +59,7 @@ def test_many_at_once_are_one_change(engine: Engine) -> None:
     (table,) = engine.push("quotes", BATCH)
     assert ids(table) == ["d", "d", "b", "d"]
     assert table["revision"].to_pylist() == [1, 1, 2, 1] and set(table["version"].to_pylist()) == {2}
+    assert table["number"].to_pylist() == [3, 3, 4, 3]
     assert engine.change() == 2
 
 

@@ -37,7 +37,13 @@ def test_takes_over_versions(registry: Registry) -> None:
     assert engine.version == 1
     assert engine.sync() == 3 and list(engine.queries()) == ["a"]
     (table,) = engine.push("quotes", BATCH)
-    assert table.to_pylist()[0] == {"query": "a", "revision": 2, "version": 3, "price": 5}
+    assert table.to_pylist()[0] == {
+        "query": "a",
+        "number": registry.entry("a").number,
+        "revision": 2,
+        "version": 3,
+        "price": 5,
+    }
     registry.change([Drop("a"), Set("b", state=State.ENABLED)])
     assert engine.sync() == 4 and list(engine.queries()) == ["b"]
     assert engine.sync() == 4
