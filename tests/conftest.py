@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,9 +39,14 @@ SPARK_SETTINGS = {
 }
 
 
-def blocks(count: int, *, quick: Collection[int]) -> list[object]:
-    """Numbers of blocks as parameters: the quick ones for `make test`, the others for `make test-long`."""
-    return [pytest.param(n, marks=() if n in quick else pytest.mark.long) for n in range(count)]
+def some(values: Iterable[object], *, quick: Container[object]) -> list[object]:
+    """Values of a parameter: the quick ones for `make test`, the others for `make test-long`."""
+    return [pytest.param(value, marks=() if value in quick else pytest.mark.long) for value in values]
+
+
+def blocks(count: int, *, quick: Container[object]) -> list[object]:
+    """Numbers of blocks of random queries, the quick ones for `make test`."""
+    return some(range(count), quick=quick)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,7 +73,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     warehouse = tmp_path_factory.mktemp("warehouse")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(ROOT))  # functions of test modules travel to the workers by name
+        # the package of this tree, whatever is installed; functions of test modules travel to the workers by name
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(ROOT)]))
         if os.environ.get("EDDYLINE_TESTS") == "connect":  # set by tests/spark/test_connect.py
             from tests.spark.connect import connected
 
@@ -79,6 +85,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         )
     yield running
     running.stop()
+
+
+@pytest.fixture(scope="session")
+def warm_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the front of PATH, in which the command `eddyline` starts at once."""
+    from tests.warm_command import warm_programs
+
+    with warm_programs(tmp_path_factory.mktemp("warm")) as programs:
+        yield programs
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -68,15 +68,15 @@ def _normal(sql: str) -> NormalQuery:
     return _COMPILE(Query("", sql))
 
 
-def in_turn(parameters: Iterable[tuple[str, int]], every: int) -> list[object]:
-    """Pairs of a configuration and a block: one of so many for `make test`, each configuration and block among them.
+def in_turn(values: Sequence[object], every: int) -> list[object]:
+    """Pairs of a configuration and a value: one of so many for `make test`, with each configuration and value in it.
 
     The others are for `make test-long`.
     """
-    places = {name: place for place, name in enumerate(CONFIGURATIONS)}
     return [
-        pytest.param(name, number, marks=() if (places[name] + number) % every == 0 else pytest.mark.long)
-        for name, number in parameters
+        pytest.param(name, value, marks=() if (place + number) % every == 0 else pytest.mark.long)
+        for place, name in enumerate(CONFIGURATIONS)
+        for number, value in enumerate(values)
     ]
 
 

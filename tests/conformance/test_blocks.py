@@ -7,7 +7,7 @@ import pytest
 
 from eddyline.queryset import QuerySet
 from eddyline.testing.rows import EVERYTHING
-from tests.conformance.matrix import CONFIGURATIONS, block, built, conjunctions
+from tests.conformance.matrix import block, built, conjunctions, in_turn
 
 
 def pieces(queryset: QuerySet, batch: pa.RecordBatch, rows: int) -> pa.Table:
@@ -17,9 +17,8 @@ def pieces(queryset: QuerySet, batch: pa.RecordBatch, rows: int) -> pa.Table:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("configuration", CONFIGURATIONS)
-@pytest.mark.parametrize("source", [block, conjunctions])
-def test_blocks_are_the_batch(source, configuration: str) -> None:
+@pytest.mark.parametrize(("configuration", "source"), in_turn([block, conjunctions], 2))
+def test_blocks_are_the_batch(configuration: str, source) -> None:
     queries, batch, _ = source(4)
     queries = dict(list(queries.items())[:40])
     queryset = built(queries, configuration)

@@ -56,9 +56,20 @@ def smallest(statement: Statement, batch: pa.RecordBatch, build: Callable[[str],
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(st.lists(statements(), min_size=1, max_size=12), batches())
 def test_all_configurations_agree(drawn: list[Statement], batch: pa.RecordBatch) -> None:
+    check_all(drawn, batch)
+
+
+@pytest.mark.long
+@settings(max_examples=40)
+@given(st.lists(statements(), min_size=1, max_size=12), batches())
+def test_all_configurations_agree_at_length(drawn: list[Statement], batch: pa.RecordBatch) -> None:
+    check_all(drawn, batch)
+
+
+def check_all(drawn: list[Statement], batch: pa.RecordBatch) -> None:
     by_id = {str(i): one for i, one in enumerate(drawn) if binds(statement_text(one))}
     texts = {id: statement_text(one) for id, one in by_id.items()}
     for configuration in CONFIGURATIONS:

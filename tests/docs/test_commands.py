@@ -3,6 +3,8 @@
 A line that starts with `$ ` is a command, lines that start with `>` go on with it, the rest is what it prints. A page's
 commands run in their order, in one folder. Output is compared exactly, except that `<time>`, filled up with blanks to the
 length of what is printed there, stands for a moment such as `2026-01-05 14:30:00 UTC`.
+
+README.md has the command as it is installed; on the other pages a process that is warm already forks for every command.
 """
 
 from __future__ import annotations
@@ -61,8 +63,8 @@ def same(printed: str, expected: str) -> bool:
     return masked == expected
 
 
-def run(page: Path, text: str, folder: Path) -> None:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+def run(page: Path, text: str, folder: Path, *programs: Path) -> None:
+    path = ":".join(map(str, (*programs, Path(sys.executable).parent, os.environ["PATH"])))
     environment = {**os.environ, "PATH": path, "PYTHONIOENCODING": "utf-8"}
     environment.pop("EDDYLINE_REGISTRY", None)
     for command in commands(text):
@@ -90,8 +92,9 @@ def pages() -> Iterator[object]:
 
 
 @pytest.mark.parametrize("page", list(pages()))
-def test_commands(page: Path, tmp_path: Path) -> None:
-    run(page, page.read_text(), tmp_path)
+def test_commands(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    programs = [] if page.name == "README.md" else [request.getfixturevalue("warm_programs")]
+    run(page, page.read_text(), tmp_path, *programs)
 
 
 def test_commands_are_found_and_compared(tmp_path: Path) -> None:

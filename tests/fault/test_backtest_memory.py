@@ -40,7 +40,7 @@ print(json.dumps(marks | {"end": peak(), "rows": found.rows, "buckets": len(foun
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_history() -> None:
     run = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=True, timeout=500)
     found = json.loads(run.stdout)

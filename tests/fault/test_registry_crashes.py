@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 
 from eddyline.registry import Drop, Put, Registry
+from tests.conftest import some
 
 OLD, NEW = 1_000, 100_000
 IMPORT = dedent(
@@ -86,7 +87,8 @@ def places(request: pytest.FixtureRequest, place: str, tmp_path: Path) -> Callab
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_of_an_import(place: str, places: Callable[[], str]) -> None:
+@pytest.mark.parametrize("shares", some([(0.5,), (0.1, 0.4, 0.7, 0.9, 0.95)], quick=[(0.5,)]))
+def test_killed_in_the_middle_of_an_import(places: Callable[[], str], shares: tuple[float, ...]) -> None:
     whole = places()
     running = start(whole)
     began = time.monotonic()
@@ -95,7 +97,7 @@ def test_killed_in_the_middle_of_an_import(place: str, places: Callable[[], str]
     seconds = time.monotonic() - began
     finish(running)
     assert check(whole)
-    for share in (0.5, 0.9) if place.startswith("postgresql:") else (0.1, 0.4, 0.7, 0.95):
+    for share in shares:
         torn = places()
         running = start(torn)
         go(running)

@@ -86,7 +86,7 @@ MUTANTS = (
         "the first row behind the end of a batch may match",
         "keep = min(64, max(0, valid - word * 64))",
         "keep = min(64, max(0, valid - word * 64 + 1))",
-        ("tests/unit/execute/test_sliced.py",),
+        ("tests/conformance/test_conformance.py::test_batch_sizes",),
     ),
     Mutant(
         "strict bound",

@@ -48,10 +48,26 @@ entries = st.builds(
 )
 
 
-@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "sql"])
-@settings(max_examples=150)
-@given(written=st.lists(entries, max_size=5, unique_by=lambda entry: entry.id))
+FORMS = ("jsonl", "json", "csv", "sql")
+several = st.lists(entries, max_size=5, unique_by=lambda entry: entry.id)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=30)
+@given(written=several)
 def test_round_trip(form: str, written: list[Entry]) -> None:
+    check_round_trip(form, written)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=150)
+@given(written=several)
+def test_round_trip_at_length(form: str, written: list[Entry]) -> None:
+    check_round_trip(form, written)
+
+
+def check_round_trip(form: str, written: list[Entry]) -> None:
     if form == "sql":
         written = [entry for entry in written if fits_sql_file(entry.sql)]
     with tempfile.TemporaryDirectory() as folder:

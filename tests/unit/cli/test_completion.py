@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,32 +25,39 @@ def _registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
 
-def offered(line: str, **variables: str) -> list[str]:
+Offered = Callable[..., list[str]]
+
+
+@pytest.fixture
+def offered(warm_programs: Path) -> Offered:
     """What is offered for the last word of a line."""
-    code = "from eddyline.cli import main; import sys; sys.argv[0] = 'eddyline'; main()"
-    environment = {
-        **os.environ,
-        "_EDDYLINE_COMPLETE": "complete_bash",
-        "COMP_WORDS": line,
-        "COMP_CWORD": str(line.count(" ")),
-        **variables,
-    }
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert done.stderr == ""
-    return done.stdout.split()
+
+    def ask(line: str, **variables: str) -> list[str]:
+        environment = {
+            **os.environ,
+            "_EDDYLINE_COMPLETE": "complete_bash",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(line.count(" ")),
+            **variables,
+        }
+        done = subprocess.run([warm_programs / "eddyline"], capture_output=True, text=True, env=environment)
+        assert done.stderr == ""
+        return done.stdout.split()
+
+    return ask
 
 
-def test_commands() -> None:
+def test_commands(offered: Offered) -> None:
     assert set(offered("eddyline query sh")) == {"show", "shadow"}
 
 
 @pytest.mark.parametrize("command", ["remove", "why"])
-def test_ids(command: str) -> None:
+def test_ids(offered: Offered, command: str) -> None:
     assert offered(f"eddyline query {command} ch") == ["cheap", "cheaper"]
 
 
 @pytest.mark.slow
-def test_ids_of_another_registry() -> None:
+def test_ids_of_another_registry(offered: Offered) -> None:
     Path("eddyline.db").rename("other.db")
     assert offered("eddyline query show --registry other.db d") == ["dear"]
     assert offered("eddyline query show d", EDDYLINE_REGISTRY="other.db") == ["dear"]
@@ -58,7 +66,7 @@ def test_ids_of_another_registry() -> None:
     assert not Path("eddyline.db").exists()
 
 
-def test_a_broken_registry_offers_nothing() -> None:
+def test_a_broken_registry_offers_nothing(offered: Offered) -> None:
     Path("eddyline.db").write_text("no database" * 999)
     assert offered("eddyline query show d") == []
 

@@ -172,7 +172,7 @@ def test_measured_time_is_divided_among_all() -> None:
     assert queries.cost().total.measured is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hundred_thousand_queries_are_priced_in_seconds() -> None:
     import time
 
