@@ -22,6 +22,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# a process with threads must not fork, so no library may start one
+WITHOUT_THREADS = {
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 CLIENT = """#!{python} -IS
 import json, os, socket, sys
 connection = socket.socket(socket.AF_UNIX)
@@ -42,7 +48,8 @@ def warm_programs(folder: Path) -> Iterator[Path]:
     program.write_text(CLIENT.format(python=sys.executable, address=address))
     program.chmod(0o755)
     command = [sys.executable, "-P", __file__, address]  # not by -m: usage texts would name the module
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    environment = {**os.environ, **WITHOUT_THREADS}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None and server.stdout.readline() == "ready\n"
         try:
             yield program.parent

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TRANSPORT = (
-    "test_match_agreement.py::test_embedded_and_spark_agree",
+    "test_match_agreement.py::test_embedded_and_spark_agree[lists]",
     "test_match_streaming.py",
     "test_pipeline.py::test_files_in_results_out",
 )

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 ENDS_WITHIN = 300  # seconds, on a machine that does a lot else
 MARK = "hush-Pa55&word"
 
