@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from eddyline.admission.budgets import Budgets, OverBudget, concerned
 from eddyline.admission.candidate import Candidate, Policy, candidate_of
 from eddyline.compile import Compiler
+from eddyline.errors import QueryError
 from eddyline.model.query import Query
 from eddyline.model.query_state import Verdict
 from eddyline.registry import Budget, Check, Edit, Entry, Put
@@ -38,7 +39,7 @@ class Admission:
     Verdict(spark_only=False, state=None, note=None)
     >>> check(Query("all", "SELECT * FROM quotes"))
     Traceback (most recent call last):
-    eddyline.errors.QueryError: it has no condition
+    eddyline.errors.QueryError: query "all": it has no condition
     hint: add WHERE ...
     """
 
@@ -96,7 +97,11 @@ class _Check:
         unknown = not self.policies or (verdict.spark_only and self.compiler.resolver is None)
         candidate = replace(candidate, entry=entry, normal=None if unknown else self.compiler.compile(query))
         for policy in self.policies:
-            verdict = _joined(verdict, policy(candidate))
+            try:
+                verdict = _joined(verdict, policy(candidate))
+            except QueryError as error:
+                error.query = error.query or query.id  # policies need not say whom they refuse
+                raise
         if self.budgets is None:
             return verdict
         if verdict.state is not None:
