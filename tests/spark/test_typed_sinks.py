@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import struct
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -12,15 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from eddyline.errors import DeliveryError
 from eddyline.model.catalog import Stream
+from eddyline.registry import Put
 from eddyline.runtime.embedded.sources import read
-from eddyline.runtime.spark.base.settings import SourceSettings
+from eddyline.runtime.spark.base.settings import SinkSettings, SourceSettings
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import make_sink
 from eddyline.runtime.spark.sinks.shape import columns
 from eddyline.runtime.spark.sinks.typed import TypedList
+from tests.spark.pipelines import Place, run
 from tests.spark.sink_rows import US, batch_of, rows_of, settings_of
 
 if TYPE_CHECKING:
@@ -170,6 +175,45 @@ def test_another_source_settled_other_columns(spark: SparkSession, tmp_path: Pat
     late.deliver(rows_of(spark, ["b"], payload=['{"n":"x"}']), batch_of(0, "trades"), again)
     found = spark.read.parquet(str(tmp_path)).orderBy("query_id").select("query_id", "n", "payload").collect()
     assert [tuple(row) for row in found] == [("a", 0, None), ("b", None, '{"n":"x"}')]
+
+
+def test_a_pipeline_fills_the_columns_of_each_sink(spark: SparkSession, tmp_path: Path) -> None:
+    """All types, through everything: from files to workers, to the columns of one sink, to text beside them in another."""
+    place = Place(tmp_path)
+    stream = Stream("everything", TABLE.schema)
+    place.register(
+        [
+            Put("all", "SELECT * FROM everything", destination="typed"),
+            Put("short", "SELECT `int` FROM everything WHERE `int` > 0", destination="typed"),
+            Put("both", "SELECT `double`, `string` FROM everything WHERE tinyint = 127", destination="both"),
+        ],
+        stream,
+    )
+    source = place.source("everything", "parquet")
+    parquet.write_table(TABLE, tmp_path / "everything" / "a.parquet")
+    sinks = [
+        SinkSettings(name=name, format="parquet", path=str(tmp_path / name), columns=columns)
+        for name, columns in (("typed", "typed"), ("both", "auto"))
+    ]
+    run(replace(place.settings, sources=(source,), sinks=tuple(sinks)), spark)
+
+    found = spark.read.parquet(str(tmp_path / "typed")).toArrow()
+    own = {row["tuple_key"]: row for row in found.to_pylist() if row["query_id"] == "all"}
+    rows = [own[key] for key in sorted(own, key=lambda key: int(key.rpartition("#")[2]))]
+    assert len(rows) == COUNT and {row["payload"] for row in rows} == {None}
+    for name in TABLE.column_names:
+        got = [row["query_id_2" if name == "query_id" else name] for row in rows]
+        wrong = [pair for pair in zip(got, TABLE[name].to_pylist(), strict=True) if not same(*pair)]
+        assert not wrong, (name, wrong[:3])
+    short = [row for row in found.to_pylist() if row["query_id"] == "short"]
+    assert len(short) == COUNT // 3 and {(row["int"], row["payload"]) for row in short} == {
+        (None, f'{{"int":{2**31 - 1}}}')
+    }
+    both = spark.read.parquet(str(tmp_path / "both")).toArrow().to_pylist()
+    assert len(both) == COUNT // 3
+    for row in both:
+        text = json.loads(row["payload"])
+        assert text["string"] == row["string"] and same(float(text["double"]), row["double"])
 
 
 TEXTS = [
