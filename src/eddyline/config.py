@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from eddyline.errors import SettingsError
 
-Executor = Literal["auto", "sliced", "keyed", "rowwise"]
+ExecutorName = Literal["auto", "sliced", "keyed", "rowwise"]
 Direct = Literal["auto", "always", "never"]
 StrategyName = Literal["fixed", "macs", "sas", "macssas", "macro", "hybrid", "ticket", "adaptive"]
 Drift = Literal["dropping", "selectivity", "visits"]
@@ -86,7 +86,7 @@ FIXED_ORDER: Final = OrderSettings(strategy="fixed")
 class IndexSettings:
     """How queries are compiled for matching. No setting changes a match, only what it costs."""
 
-    executor: Executor = "auto"
+    executor: ExecutorName = "auto"
     """Which executor serves a query: `auto` by measured cost; `sliced` always; `keyed` wherever a key exists; `rowwise`
     every plain conjunction. What the last two cannot serve is sliced."""
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Compiler, reference
-from eddyline.config import Executor, IndexSettings, OrderSettings
+from eddyline.config import ExecutorName, IndexSettings, OrderSettings
 from eddyline.errors import QueryError
 from eddyline.index.rowwise.asc import is_conjunction
 from eddyline.index.sliced.sliced import build_sliced
@@ -27,8 +27,8 @@ from eddyline.testing.text import statement_text
 from tests.comparisons import compared
 
 
-def ordered(executor: Executor = "rowwise", **settings: Any) -> IndexSettings:
-    """Row by row, thought over all the time: every tuple is looked at, and periods are short."""
+def ordered(executor: ExecutorName = "rowwise", **settings: Any) -> IndexSettings:
+    """Row by row, reconsidered all the time: every tuple is looked at, and periods are short."""
     order = OrderSettings(period=5, check_every=20, threshold=0, sample_rate=1, monitor_share=1, **settings)
     return IndexSettings(executor=executor, order=order)
 
@@ -45,7 +45,7 @@ CONFIGURATIONS = {
     "rowwise": IndexSettings(executor="rowwise"),
     "auto, no row-wise form": IndexSettings(rowwise_bytes=0),
     "auto in segments": IndexSettings(segment_size=17),
-    "auto, order thought over": ordered("auto"),
+    "auto, order reconsidered": ordered("auto"),
     "sliced in segments": IndexSettings(executor="sliced", segment_size=40),
     "keyed in segments": IndexSettings(executor="keyed", segment_size=7),
     "rowwise in segments": IndexSettings(executor="rowwise", segment_size=13),

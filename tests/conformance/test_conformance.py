@@ -34,7 +34,7 @@ SOME = 50
 SERVED_ROW_BY_ROW = {
     "auto",
     "auto in segments",
-    "auto, order thought over",
+    "auto, order reconsidered",
     *(name for name, settings in CONFIGURATIONS.items() if settings.executor == "rowwise"),
 }
 

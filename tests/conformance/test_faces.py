@@ -18,7 +18,7 @@ from tests.conformance.matrix import CONFIGURATIONS, Queries
 # versions of a registry are compiled in one way; `test_conformance.py` has query sets under all configurations
 UNCONFIGURED = ("workers of a pipeline", "query set")
 # one for each executor, in many small segments; the other configurations are in make test-long
-QUICK = ("auto", "auto, order thought over", "sliced in segments", "keyed in segments", "rowwise in segments")
+QUICK = ("auto", "auto, order reconsidered", "sliced in segments", "keyed in segments", "rowwise in segments")
 
 
 def asked() -> Iterator[object]:

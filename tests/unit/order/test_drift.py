@@ -1,4 +1,4 @@
-"""When a sequence is thought over."""
+"""When an order is reconsidered."""
 
 from __future__ import annotations
 

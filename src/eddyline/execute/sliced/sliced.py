@@ -1,4 +1,4 @@
-"""The sliced executor: every distinct condition once a block, all queries by AND and OR of masks."""
+"""The sliced executor: every distinct condition once per block, all queries by AND and OR of masks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences thought over: a strategy is fed period by period, and starts anew when what is watched has changed.
+"""Orders reconsidered: a strategy is fed period by period, and starts anew when what is watched has changed.
 
     measuring   -- period, period, ... strategy ready -->   in force   -- every lambda: changed by mu? -->   measuring
 

@@ -33,7 +33,7 @@ ALONE_TEXT: Final = 16  # and times fewer where the key has texts
 MAX_POINTS: Final = 16
 MIN_VALUES: Final = 16  # a subject with fewer constants joins a key only where the key is too weak without it
 MAX_COMBINATIONS: Final = 1 << 62  # of the values of a key, so that one number tells them apart
-Part = tuple[Expression, Regions]
+Asked = tuple[Expression, Regions]  # a condition: what is asked of a subject
 Shape = tuple[tuple[Expression, ...], tuple[Expression, ...]]
 
 
@@ -45,8 +45,8 @@ class Access:
     """
 
     number: int
-    keys: tuple[Part, ...]
-    checks: tuple[Part, ...]
+    keys: tuple[Asked, ...]
+    checks: tuple[Asked, ...]
 
     @property
     def shape(self) -> Shape:
@@ -116,7 +116,7 @@ class _Subjects:
                         constants.setdefault(subject, set()).update([value for value, _ in regions.cuts])
         self.values = {subject: len(found) for subject, found in constants.items()}
 
-    def ordered(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+    def ordered(self, parts: Iterable[Asked]) -> tuple[Asked, ...]:
         """Conditions in the order of their subjects."""
         return tuple(sorted(parts, key=lambda part: self._places[part[0]]))
 
@@ -138,14 +138,14 @@ def _accesses(number: int, terms: list[Term], subjects: _Subjects, least: _Least
     return found
 
 
-def _keys(term: Term, values: dict[Expression, int], least: _Least) -> list[Part]:
+def _keys(term: Term, values: dict[Expression, int], least: _Least) -> list[Asked]:
     """The conditions of a term that make its key, none if they tell too little apart.
 
     All that ask for a value of a subject with many take part: what the key decides need not be checked.
     """
     candidates = [part for part in term.items() if part[0] in values and is_key(part[1])]
     needed = least.of(subject for subject, _ in candidates)
-    chosen: list[Part] = []
+    chosen: list[Asked] = []
     strength = combinations = points = 1
     for subject, regions in sorted(candidates, key=lambda part: -values[part[0]]):
         wanted = not chosen or strength < needed or values[subject] >= min(MIN_VALUES, needed)
@@ -157,7 +157,7 @@ def _keys(term: Term, values: dict[Expression, int], least: _Least) -> list[Part
     return chosen if strength >= needed else []
 
 
-def _ranges(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
+def _ranges(parts: tuple[Asked, ...]) -> Iterator[tuple[Asked, ...]]:
     """Conditions as alternatives that are one range each."""
     if all(is_range(regions) for _, regions in parts):
         return iter([parts])

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.index.cutting import Cutting, cut
-from eddyline.index.keyed.choose import Access, Part, Shape
+from eddyline.index.keyed.choose import Access, Asked, Shape
 from eddyline.index.keyed.ordinals import GREATEST, LEAST, Ordinals, bounds, has_ordinals
 from eddyline.index.keyed.terms import is_apart
 from eddyline.kernels.keyed import FAN
@@ -143,7 +143,7 @@ def build_keyed(accesses: Sequence[Access], numbers: Sequence[int]) -> KeyedInde
     return KeyedIndex(tuple(keys.values()), tuple(checks.values()), tuple(tables), repeated)
 
 
-def _sets(parts: Iterable[Part]) -> dict[Expression, list[Regions]]:
+def _sets(parts: Iterable[Asked]) -> dict[Expression, list[Regions]]:
     sets: dict[Expression, list[Regions]] = {}
     for subject, regions in parts:
         sets.setdefault(subject, []).append(regions)

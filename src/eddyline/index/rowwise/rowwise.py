@@ -41,10 +41,6 @@ class RowwiseIndex:
     sequence: VisitOrder
     most_rows: int | None
 
-    def serves(self, rows: int) -> bool:
-        """Whether batches of so many rows are evaluated by this index."""
-        return self.most_rows is None or rows <= self.most_rows
-
 
 def choose_rowwise(
     predicates: Sequence[Predicate],

@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CostPart:
     """One thing that a query uses, the query's share of it, and how many queries use it."""
 
     text: str
@@ -48,7 +48,7 @@ class Cost:
 
     attoseconds: int
     bytes: int
-    parts: tuple[Part, ...] = field(default=(), repr=False)
+    parts: tuple[CostPart, ...] = field(default=(), repr=False)
     measured: float | None = None
 
     @property
@@ -56,7 +56,7 @@ class Cost:
         """The time for one tuple."""
         return self.attoseconds / ATTO
 
-    def dearest(self, by: Literal["time", "bytes"] = "time") -> Part | None:
+    def dearest(self, by: Literal["time", "bytes"] = "time") -> CostPart | None:
         """The part that costs most; None if the query costs nothing."""
         return max(self.parts, key=lambda p: p.attoseconds if by == "time" else p.bytes, default=None)
 
@@ -146,11 +146,11 @@ def cost_of_items(costs: SetCosts, labels: list[Label], times: list[int], sizes:
     return Cost(sum(times), sum(sizes), _sorted(parts))
 
 
-def _part(costs: SetCosts, label: Label, time: int, size: int, users: int) -> Part:
-    return Part(costs.text(label), label.kind, time, size, users)
+def _part(costs: SetCosts, label: Label, time: int, size: int, users: int) -> CostPart:
+    return CostPart(costs.text(label), label.kind, time, size, users)
 
 
-def _sorted(parts: list[Part]) -> tuple[Part, ...]:
+def _sorted(parts: list[CostPart]) -> tuple[CostPart, ...]:
     return tuple(sorted(parts, key=lambda part: (-part.attoseconds, -part.bytes, part.text)))
 
 

@@ -1,4 +1,4 @@
-"""The orders of all sources of a pipeline, thought over by a thread of their own."""
+"""The orders of all sources of a pipeline, reconsidered by a thread of their own."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Learning:
             self._busy[source] = self._thread.submit(self._learn, source, queries, stream, told)
 
     def wait(self) -> None:
-        """Until nothing is thought over any more; nobody has to, but tests want to know."""
+        """Wait until nothing is being reconsidered; only tests need to."""
         for busy in list(self._busy.values()):
             busy.result()
 
