@@ -57,9 +57,22 @@ def find(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zo
     alive = state.table.removed_at[slot] > state.version
     if not alive.all():
         row, slot = row[alive], slot[alive]
-    order = np.lexsort((state.table.order[slot], row))
+    order = _order(row, state.table.order[slot])
+    if order is not None:
+        row, slot = row[order], slot[order]
     failed = {slot: error for slot, error in failed.items() if state.table.removed_at[slot] > state.version}
-    return Found(row[order], slot[order], _failures(evaluation, counted), failed)
+    return Found(row, slot, _failures(evaluation, counted), failed)
+
+
+def _order(row: Integers, entered: Integers) -> Integers | None:
+    """Where pairs stand by row, then in the order in which their queries came; None if they stand so already.
+
+    Both as one number are sorted in a sixth of the time of two keys, most of the pairs being in order.
+    """
+    if len(row) and int(row.max()) < 2**31 and int(entered.max()) < 2**32:
+        both = row.astype(np.int64) << 32 | entered
+        return None if (both[1:] > both[:-1]).all() else np.argsort(both, kind="stable")
+    return np.lexsort((entered, row))
 
 
 class _Members:

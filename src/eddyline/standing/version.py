@@ -19,11 +19,10 @@ import pyarrow as pa
 
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
-from eddyline.errors import PASSED_ON, QueryError
+from eddyline.errors import QueryError
 from eddyline.execute.placed import Placed
 from eddyline.execute.reading.batch import ColumnReader
 from eddyline.execute.rescue import rescue
-from eddyline.execute.rescue.uncompilable import find_uncompilable
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.catalog import Stream, find_stream
@@ -109,20 +108,10 @@ class Version:
         return cell.ready
 
     def _compiled(self) -> Version:
-        try:
-            return self._merged()
-        except PASSED_ON:
-            raise
-        except Exception:
-            culprits = find_uncompilable(self.tail, self.settings)
-            if not culprits:
-                raise
-            left = replace(self, table=self.table.remove(culprits), left_out=tuple(culprits.values()))
-            return left._merged()
-
-    def _merged(self) -> Version:
         merging = Merging(self.compiler, self.table, self.settings)
-        return replace(self, segments=merging.merged(self.segments, self.tail), tail=Tail())
+        segments, culprits = merging.merged(self.segments, self.tail)
+        table, left_out = self.table.remove(culprits), tuple(culprits.values())
+        return replace(self, table=table, segments=segments, tail=Tail(), left_out=left_out)
 
     def stream(self, name: str | None = None) -> Stream:
         """A stream by name; without one, the only one that there is."""

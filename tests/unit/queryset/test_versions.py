@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from eddyline import QuerySet, Stream
-from eddyline.model.query import Query
+from eddyline.index.segment import Segment
+from eddyline.model.query import NormalQuery, Query
+from eddyline.standing import merging
 from eddyline.standing.table import SavedRows, Table, checksums
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32()}))
@@ -55,3 +59,24 @@ def test_a_loaded_table_knows_ids_given_again() -> None:
     table = Table.opened(SavedRows(*[pa.chunked_array([values]) for values in columns]), np.array([0]))
     assert (table.find("a"), table.find("b"), len(table)) == (2, 1, 2)
     assert table.remove([2]).find("a") is None
+
+
+def test_a_bug_of_ours_takes_nobody_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whom compiling fails at is left out; who fail only together are compiled apart."""
+    texts = {f"q{i}": above(i % 3) for i in range(40)}
+    wanted = QuerySet.build(texts, streams=[TICKS]).count(BATCH)
+    plain = merging.build_segment
+
+    def build(stream: str, queries: list[NormalQuery], *rest: Any) -> Segment:
+        ids = {query.id for query in queries}
+        assert "q7" not in ids and not {"q20", "q21"} <= ids, "never seen such queries"
+        return plain(stream, queries, *rest)
+
+    monkeypatch.setattr(merging, "build_segment", build)
+    queries = QuerySet.build(texts, streams=[TICKS])
+    assert queries.count(BATCH) == {id: count for id, count in wanted.items() if id != "q7"}
+    assert [problem.query for problem in queries.problems] == ["q7"] and len(queries) == 39
+    assert "q7" not in queries and len(queries.executors()) <= 6
+    monkeypatch.undo()
+    more = queries.add({"q7": above(1), "new": above(0)})
+    assert more.count(BATCH)["q7"] == wanted["q7"] and not more.problems

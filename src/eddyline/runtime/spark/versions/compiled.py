@@ -123,30 +123,14 @@ def _evaluated(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _added(base: _Growing, entries: Sequence[Entry]) -> _Growing:
-    """With more queries, all that can be compiled."""
+    """With more queries, all that can be compiled; those that cannot are gone, if they got a number at all."""
     if not entries:
         return base
-    try:
-        return _added_together(base, entries)
-    except (
-        Exception
-    ) as error:  # a bug of ours in one query must not take the others with it: it is looked for
-        if len(entries) == 1:
-            problem = {entries[0].id: f"cannot be compiled: {type(error).__name__}: {error}"}
-            return _Growing(base.queries, base.table, {**base.problems, **problem})
-        middle = len(entries) // 2
-        return _added(_added(base, entries[:middle]), entries[middle:])
-
-
-def _added_together(base: _Growing, entries: Sequence[Entry]) -> _Growing:
     first = base.queries.size
     queries = base.queries.add([entry.query for entry in entries], on_error="collect")
     normal: list[NormalQuery] = [query for number, query in queries.uncompiled if number >= first]
-    accepted = [entry for entry in entries if entry.id in queries]
-    refused = [entry.id for entry in entries if entry.id not in queries]
-    assert len(accepted) == len(normal), "a query is compiled or refused"
-    refusals = len(queries.problems)
-    assert queries.executors() is not None, "compiled now, where a failure can still be blamed on somebody"
-    assert len(queries.problems) == refusals, str(queries.problems[-1])
-    why = dict(zip(refused, [error.message for error in queries.problems], strict=True))
-    return _Growing(queries, base.table.added(accepted, normal), {**base.problems, **why})
+    numbered = [entry for entry in entries if entry.id in queries]
+    assert len(numbered) == len(normal), "a query is compiled or refused"
+    assert queries.executors() is not None, "now is known who is left out"
+    why = {problem.query or "": problem.message for problem in queries.problems}
+    return _Growing(queries, base.table.added(numbered, normal), {**base.problems, **why})
