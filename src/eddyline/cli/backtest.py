@@ -21,8 +21,8 @@ from eddyline.cli.options import (
 from eddyline.cli.output.backtest import show
 from eddyline.cli.output.progress import Terminal
 from eddyline.cli.output.terminal import Exit, Output, print_json
-from eddyline.service.backtest import BacktestRequest
-from eddyline.service.backtest import backtest as run_backtest
+from eddyline.service.jobs.backtest import BacktestRequest
+from eddyline.service.jobs.backtest import backtest as run_backtest
 
 
 def backtest(

@@ -9,7 +9,7 @@ import typer
 
 from eddyline.cli.options import AsJson
 from eddyline.cli.output.terminal import Exit, Output, print_json
-from eddyline.service.doctor import Checkup, look_at_machine, look_at_registry
+from eddyline.service.jobs.doctor import Checkup, look_at_machine, look_at_registry
 from eddyline.service.registries import VARIABLE
 
 

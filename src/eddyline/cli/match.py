@@ -27,8 +27,8 @@ from eddyline.cli.output.terminal import Exit, Output, counted, counted_rows, no
 from eddyline.errors import UsageError
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
-from eddyline.service.match import MatchForm, MatchOutcome, MatchRequest, match_files
-from eddyline.service.match_spark import match_on_spark
+from eddyline.service.jobs.match import MatchForm, MatchOutcome, MatchRequest, match_files
+from eddyline.service.jobs.match_spark import match_on_spark
 
 
 def match(

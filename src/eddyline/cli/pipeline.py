@@ -10,7 +10,7 @@ import typer
 from eddyline.cli.failures import Command
 from eddyline.cli.options import AsJson
 from eddyline.cli.output.terminal import Output, print_json
-from eddyline.service.pipelines import newest_batches, status_of
+from eddyline.service.jobs.pipelines import newest_batches, status_of
 
 if TYPE_CHECKING:
     from eddyline.runtime.spark.versions import Served

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from eddyline.cli import app
 from eddyline.cli.failures import Command
-from eddyline.service import check
+from eddyline.service.jobs import check
 
 RUN = CliRunner()
 

@@ -12,8 +12,8 @@ from eddyline import kernels
 from eddyline.cli import app
 from eddyline.errors import SetupError
 from eddyline.registry import Put, Registry
-from eddyline.service import doctor
-from eddyline.service.doctor import Checkup, look_at_registry
+from eddyline.service.jobs import doctor
+from eddyline.service.jobs.doctor import Checkup, look_at_registry
 from eddyline.testing.market import QUOTES
 
 RUN = CliRunner()

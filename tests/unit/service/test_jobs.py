@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from eddyline.errors import EddylineError, UsageError
-from eddyline.service.backtest import BacktestRequest, backtest
 from eddyline.service.changes import ChangeOutcome, Declaration, Signature, bring_into, enter, roll_back
-from eddyline.service.check import check_files
-from eddyline.service.cost import CostRequest, NewPrices, SetPrices, price
 from eddyline.service.edits import edit_of, read_edits
-from eddyline.service.explanation import Explanation, explain
 from eddyline.service.findings import Finding
-from eddyline.service.match import MatchForm, MatchRequest, match_files
+from eddyline.service.jobs.backtest import BacktestRequest, backtest
+from eddyline.service.jobs.check import check_files
+from eddyline.service.jobs.cost import CostRequest, NewPrices, SetPrices, price
+from eddyline.service.jobs.explanation import Explanation, explain
+from eddyline.service.jobs.match import MatchForm, MatchRequest, match_files
+from eddyline.service.jobs.why import Answer, JudgedRow, JudgedRows, WhyRequest, ask_why
 from eddyline.service.watcher import Watcher
-from eddyline.service.why import Answer, JudgedRow, JudgedRows, WhyRequest, ask_why
 
 RULES = """-- name: cheap
 SELECT symbol FROM quotes WHERE price < 10;

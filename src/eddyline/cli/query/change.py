@@ -29,9 +29,9 @@ from eddyline.cli.output.terminal import note, print_json
 from eddyline.errors import UsageError
 from eddyline.model.query_state import State
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
-from eddyline.service.catch_up import enable_from_backtest
 from eddyline.service.changes import ChangeOutcome, Declaration, Signature, bring_into, enter
 from eddyline.service.edits import edit_of
+from eddyline.service.jobs.catch_up import enable_from_backtest
 from eddyline.service.registries import DEFAULT
 
 FromBacktest = Annotated[

@@ -10,10 +10,10 @@ from eddyline.cli.options import AsJson, Runtime, Schemas, StreamName, TimeZone
 from eddyline.cli.output.findings import exit_code, show_finding
 from eddyline.cli.output.terminal import Exit, Output, print_json
 from eddyline.normalize import explain as tree_of
-from eddyline.service.check import Report, check_files
-from eddyline.service.explanation import Explanation
-from eddyline.service.explanation import explain as explained
 from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
+from eddyline.service.jobs.check import Report, check_files
+from eddyline.service.jobs.explanation import Explanation
+from eddyline.service.jobs.explanation import explain as explained
 from eddyline.sql.render import render
 
 

@@ -22,7 +22,7 @@ from eddyline.cli.output.findings import exit_code
 from eddyline.cli.output.progress import Terminal
 from eddyline.cli.output.terminal import Output, counted_rows, print_json
 from eddyline.queryset.cost.cost import Cost, Costs, figure
-from eddyline.service.cost import CostRequest, NewPrices, price
+from eddyline.service.jobs.cost import CostRequest, NewPrices, price
 
 FEW_ROWS: Final = 10_000
 

@@ -20,7 +20,7 @@ from eddyline.model.query import NormalQuery
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.verdicts import Verdicts, as_json, describe, words
 from eddyline.service.findings import Finding
-from eddyline.service.why import JudgedRow, JudgedRows, WhyRequest, ask_why
+from eddyline.service.jobs.why import JudgedRow, JudgedRows, WhyRequest, ask_why
 
 
 def why(

@@ -19,7 +19,7 @@ from eddyline.runtime.spark.histories.parquet_files import read_rows
 from eddyline.runtime.spark.histories.writing import WRITERS, write
 from eddyline.runtime.spark.sessions.command_session import command_session
 from eddyline.service.chosen_queries import ChosenQueries, choose
-from eddyline.service.match import MatchForm, MatchOutcome, MatchRequest, accepted, compile_set, conclude
+from eddyline.service.jobs.match import MatchForm, MatchOutcome, MatchRequest, accepted, compile_set, conclude
 from eddyline.service.spark_files import infer_on_spark, is_address, parquet_files, tell_culprits
 from eddyline.service.watcher import SILENT, Watcher
 from eddyline.sql.resolver import Resolver
