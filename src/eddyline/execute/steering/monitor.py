@@ -44,7 +44,7 @@ class Watched:
 class Monitor:
     """Takes samples at a rate, and says whether there is time for work beside the matching.
 
-    Not safe for threads: `Ordered` lets one in at a time.
+    Not safe for threads: `LiveSteering` lets one in at a time.
     """
 
     def __init__(self, rowwise: Rowwise, settings: OrderSettings) -> None:
