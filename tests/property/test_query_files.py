@@ -16,10 +16,10 @@ from eddyline.service.files.queries import fits_sql_file
 from eddyline.service.files.writing import write_queries
 
 characters = st.characters(exclude_categories=("Cs",), exclude_characters="\x00")
-names = st.text(characters, min_size=1, max_size=12).filter(
-    lambda text: text.isprintable() and text == text.strip()
-)
-tags = names.filter(lambda text: "," not in text and " " not in text)
+printable = st.characters(exclude_categories=("C", "Z"))
+words = st.text(printable, min_size=1, max_size=6)
+names = words | st.tuples(words, words).map(" ".join)
+tags = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters=","), min_size=1, max_size=12)
 pieces = st.one_of(
     st.text(characters, max_size=20),
     st.sampled_from(

@@ -31,11 +31,9 @@ def _json_array(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def _csv(entries: Iterable[Entry]) -> Iterator[str]:
-    row = io.StringIO(newline="")
-    writer = csv.writer(row, lineterminator="\n")
-    writer.writerow(("id", "sql", "state", "tags", "owner", "destination", "metadata"))
+    yield _csv_line(("id", "sql", "state", "tags", "owner", "destination", "metadata"))
     for entry in entries:
-        writer.writerow(
+        yield _csv_line(
             (
                 entry.id,
                 entry.sql,
@@ -46,10 +44,13 @@ def _csv(entries: Iterable[Entry]) -> Iterator[str]:
                 json.dumps(entry.metadata) if entry.metadata else "",
             )
         )
-        yield row.getvalue()
-        row.seek(0)
-        row.truncate()
-    yield row.getvalue()
+
+
+def _csv_line(values: Iterable[str]) -> str:
+    """Values as a line; the writer's own line end makes it quote text that has either of its two characters."""
+    row = io.StringIO(newline="")
+    csv.writer(row, lineterminator="\r\n").writerow(values)
+    return row.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _sql(entries: Iterable[Entry]) -> Iterator[str]:
