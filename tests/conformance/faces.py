@@ -22,8 +22,9 @@ from eddyline.config import IndexSettings
 from eddyline.delivery.router import Outlet, Router
 from eddyline.model.matches import Matches
 from eddyline.registry import Drop, Put, Registry
-from eddyline.runtime.spark.dataframe import worker
-from eddyline.runtime.spark.pipeline.batch import results
+from eddyline.runtime.spark.dataframe.worker import MatchWork, matching_rows, query_lists
+from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
+from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity
 from eddyline.runtime.spark.transport.shipping import ship
 from eddyline.runtime.spark.versions import Versions
@@ -92,7 +93,7 @@ def by_match_lists(queries: Queries, batches: Batches, settings: IndexSettings) 
     """What the workers of `match` do where other columns stay in Spark: one list of ids for every row."""
     work = _work(queries, settings, explode=False)
     columns = ([batch[name] for name in work.columns] for batch in batches)
-    lists = [ids for found in worker.query_lists(work, columns) for ids in found.to_pylist()]
+    lists = [ids for found in query_lists(work, columns) for ids in found.to_pylist()]
     rows = [row for batch in batches for row in batch[ROW].to_pylist()]
     return [(row, id) for row, ids in zip(rows, lists, strict=True) for id in ids]
 
@@ -102,35 +103,35 @@ def by_match_rows(queries: Queries, batches: Batches, settings: IndexSettings, *
     work = _work(queries, settings, explode=explode)
     places = [NUMBERED.schema.get_field_index(name) for name in work.columns]
     found: Pairs = []
-    for result in worker.matching_rows(work, places, iter(batches)):
+    for result in matching_rows(work, places, iter(batches)):
         for row, ids in zip(result[ROW].to_pylist(), result.columns[-1].to_pylist(), strict=True):
             assert ids, "rows without a match are left out"
             found += [(row, ids)] if explode else [(row, id) for id in ids]
     return found
 
 
-def _work(queries: Queries, settings: IndexSettings, *, explode: bool) -> worker.Work:
+def _work(queries: Queries, settings: IndexSettings, *, explode: bool) -> MatchWork:
     queryset = QuerySet.build(queries, streams=[NUMBERED], settings=settings)
     shipment = ship(queryset, local=True)
     columns = queryset.columns_read("everything")
-    return worker.Work(shipment, "everything", columns, "id", explode, keep_unmatched=False)
+    return MatchWork(shipment, "everything", columns, "id", explode, keep_unmatched=False)
 
 
 def by_pipeline(queries: Queries, batches: Batches, _: IndexSettings) -> Pairs:
     """What the workers of a pipeline do, with a version that grew out of another; the task's summary says the same."""
     found: Pairs = []
     with tempfile.TemporaryDirectory() as folder:
-        rows = list(results.result_rows(_pipeline_work(queries, Path(folder)), iter(batches)))
+        rows = list(result_rows(_pipeline_work(queries, Path(folder)), iter(batches)))
     *delivered, last = [row for batch in rows for row in batch.to_pylist()]
     for row in delivered:
         assert (row["sink"], row["reason"], row["version"]) == ("results", None, 2)
         found.append((json.loads(row["payload"])[ROW], row["query_id"]))
-    summary = results.Summary.of(last["accounts"], last["payload"])
+    summary = Summary.of(last["accounts"], last["payload"])
     assert summary.sinks == {"results": len(found)} and summary.rows == sum(map(len, batches))
     return found
 
 
-def _pipeline_work(queries: Queries, folder: Path) -> results.Work:
+def _pipeline_work(queries: Queries, folder: Path) -> ResultWork:
     """Two thirds of the queries come with the second version, in which as many others go."""
     late = [id for place, id in enumerate(queries) if place % 3]
     with Registry.open(folder / "registry.db") as registry:
@@ -142,7 +143,7 @@ def _pipeline_work(queries: Queries, folder: Path) -> results.Work:
         registry.change(edits, author="ann")
         shipment = versions.shipment(versions.current())
         assert not versions.problems
-    return results.Work(
+    return ResultWork(
         shipment=shipment,
         stream="everything",
         time_zone="UTC",
