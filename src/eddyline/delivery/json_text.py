@@ -8,12 +8,17 @@ import math
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.delivery.kinds import is_bytes, is_text
+from eddyline.functions.civil import fields_of
+from eddyline.functions.time_text import date_text, time_text
+
+_FAR: Final = "out of range"  # what Arrow writes for a timestamp beyond the year 32767
 
 
 def json_lines(table: pa.Table | pa.RecordBatch) -> pa.Array:
@@ -82,7 +87,42 @@ def _text(array: pa.Array) -> pa.Array:
 
 
 def _values(array: pa.Array) -> list[Any]:
-    return list(array.to_pylist())
+    """Python's values; where Python's calendar does not have a moment, all moments as whole numbers, which `_plain` knows."""
+    try:
+        return list(array.to_pylist())
+    except (OverflowError, ValueError):
+        return list(array.cast(_with_numbers(array.type)).to_pylist())
+
+
+def _with_numbers(kind: pa.DataType) -> pa.DataType:
+    """The same type with numbers in place of dates and timestamps."""
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_with_numbers(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_with_numbers(kind.key_type), _with_numbers(kind.item_type))
+    if pa.types.is_list(kind):
+        return pa.list_(_with_numbers(kind.value_type))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_with_numbers(kind.value_type))
+    if pa.types.is_date32(kind):
+        return pa.int32()
+    return pa.int64() if pa.types.is_date64(kind) or pa.types.is_timestamp(kind) else kind
+
+
+def moment(value: int, kind: pa.DataType) -> str:
+    """A date or a timestamp, given as Arrow holds it, in ISO form, of any year.
+
+    >>> moment(3_000_000, pa.date32()), moment(1 << 60, pa.timestamp("us", "UTC"))
+    ('10183-09-21', '38504-08-17T21:30:06.846976Z')
+    """
+    if pa.types.is_date(kind):
+        days, micros = value if pa.types.is_date32(kind) else value // 86_400_000, None
+    else:
+        per_second = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[kind.unit]
+        days, rest = divmod(value, 86_400 * per_second)
+        micros = rest * 1_000_000 // per_second
+    day = date_text(*(int(field[0]) for field in fields_of(np.array([days])))).lstrip("+")
+    return day if micros is None else f"{day}T{time_text(micros)}{'Z' if kind.tz else ''}"
 
 
 def moments(array: pa.Array) -> pa.Array:
@@ -94,7 +134,11 @@ def moments(array: pa.Array) -> pa.Array:
     if pa.types.is_date(array.type):
         return array.cast(pa.date32()).cast(pa.string())
     naive = array.view(pa.timestamp(array.type.unit)) if array.type.tz else array
-    text = pc.replace_substring(naive.cast(pa.string()), " ", "T", max_replacements=1)
+    written = naive.cast(pa.string())
+    if pc.any(pc.match_substring(written, _FAR)).as_py():
+        values = naive.cast(pa.int64()).to_pylist()
+        return pa.array([None if v is None else moment(v, array.type) for v in values], pa.string())
+    text = pc.replace_substring(written, " ", "T", max_replacements=1)
     text = pc.replace_substring_regex(text, r"\.0+$", "")
     return pc.binary_join_element_wise(text, "Z", "") if array.type.tz else text
 
@@ -126,6 +170,8 @@ def _floats(array: pa.Array) -> pa.Array:
 
 def _plain(value: Any, kind: pa.DataType) -> Any:
     """A value that JSON can hold."""
+    if isinstance(value, int) and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        return moment(value, kind)
     if value is None or isinstance(value, str | int):
         return value
     if pa.types.is_struct(kind):
@@ -170,7 +216,7 @@ def csv_columns(table: pa.Table) -> pa.Table:
             array = moments(array)
         elif pa.types.is_nested(kind) or is_bytes(kind) or pa.types.is_duration(kind):
             array = pa.array(
-                [None if value is None else _field(value, kind) for value in array.to_pylist()], pa.string()
+                [None if value is None else _field(value, kind) for value in _values(array)], pa.string()
             )
         columns.append(array)
     return pa.table(columns, names=unique(table.schema.names))
