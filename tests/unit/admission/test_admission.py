@@ -63,7 +63,7 @@ def test_a_policy_puts_queries_of_an_engine_in_shadow(caplog: pytest.LogCaptureF
         engine.add("cheap", CHEAP)
     assert engine.push("quotes", ROWS).rows == 0
     assert engine.ledger.of("cheap").shadowed == 1
-    assert 'query "cheap": new queries are watched first' in caplog.text
+    assert 'query "cheap": new queries are watched first' in "\n".join(caplog.messages)
 
 
 def test_a_policy_that_disables_refuses_in_an_engine() -> None:

@@ -239,7 +239,7 @@ def test_merging_that_breaks_is_logged(
         for thread in threading.enumerate():
             if thread.name == "eddyline-merging":
                 thread.join()
-    assert "merging 2 pieces of stream quotes failed" in caplog.text
+    assert "merging 2 pieces of stream quotes failed" in "\n".join(caplog.messages)
     assert engine.push("quotes", BATCH.slice(0, 1)).ledger.total.matches == 34
 
 

@@ -125,7 +125,7 @@ def test_rotation_keeps_sums_and_bounds_the_disk(tmp_path: Path) -> None:
 def test_a_full_disk_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
     metrics = Metrics("/dev/full")
     metrics.batch(report(0))
-    assert metrics.lost == 1 and "the report of batch 0 of quotes is lost" in caplog.text
+    assert metrics.lost == 1 and "the report of batch 0 of quotes is lost" in "\n".join(caplog.messages)
 
 
 def test_a_folder_that_is_gone_stops_nothing(tmp_path: Path) -> None:
