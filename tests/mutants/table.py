@@ -106,16 +106,16 @@ MUTANTS = (
     Mutant(
         "skipped segment",
         "a segment that a merge passes by is lost",
-        "return [*left, *passed, *self._built(",
-        "return [*left[1:], *passed, *self._built(",
+        "return (*left, *building.segments(",
+        "return (*left[1:], *building.segments(",
         ("tests/unit/queryset",),
     ),
     # engine
     Mutant(
         "removed one version late",
         "a query is still evaluated by the version that removed it",
-        "alive = state.table.removed_at[slot] > state.version",
-        "alive = state.table.removed_at[slot] >= state.version",
+        "segments=_without(base.segments, leaving),",
+        "segments=base.segments,",
         ("tests/unit/engine/test_engine.py", "tests/property/test_engine.py"),
     ),
     Mutant(

@@ -48,10 +48,11 @@ ROOM = len(IDS)  # tables of one push: each query may have a SELECT list of its 
 def small_levels() -> Iterator[None]:
     """Merge from the second query on, so that a dozen of them go through all levels."""
     with (
-        patch("eddyline.engine.live.OPEN", 2),
-        patch("eddyline.engine.merging.OPEN", 2),
-        patch("eddyline.engine.merging.FAN", 2),
-        patch("eddyline.engine.pieces.KEEP_QUERIES", 4),
+        patch("eddyline.standing.policy.OPEN", 2),
+        patch("eddyline.standing.policy.FAN", 2),
+        patch("eddyline.standing.building.KEEP_QUERIES", 4),
+        patch("eddyline.standing.version.FEW", 3),
+        patch("eddyline.standing.merger.REST", 0.0),
         patch("eddyline.storage.durable.os.fsync"),
         patch("eddyline.engine.receivers.PATIENCE", 0.2),
         patch("eddyline.engine.receivers.log.warning", side_effect=AssertionError("a push waits for ever")),
@@ -129,15 +130,17 @@ def follow(engine: Engine, model: Model, readers: Readers, step: tuple) -> None:
         case ("reader", what):
             readers.step(engine, what)
         case ("merge", "due"):
-            engine._merging.merge()
+            engine._standing.merger.merge()
         case ("merge", "all"):
             engine.merge()
-            assert all(len(pieces) <= 1 for pieces in engine._live.state.pieces.values())
+            version = engine._standing.current
+            streams = [placed.segment.stream for placed in version.segments]
+            assert len(streams) == len(set(streams)) and not version.is_worn
 
 
 def paused(**options: Any) -> Engine:
     engine = Engine(**options)
-    engine._merging.paused = True
+    engine._standing.merger.paused = True
     return engine
 
 

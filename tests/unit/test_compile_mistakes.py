@@ -10,9 +10,7 @@ import pyarrow as pa
 import pytest
 
 import eddyline.compile
-import eddyline.engine.pieces
-import eddyline.execute.rescue.uncompilable
-import eddyline.standing.merging
+import eddyline.standing.building
 from eddyline import Engine, QuerySet, Stream
 from eddyline.errors import QueryError
 from eddyline.registry import Put, Registry, Verdict
@@ -30,11 +28,7 @@ COMPILING = [
     [(eddyline.compile, "plan")],
     [(eddyline.compile, "_normal")],
 ]
-INDEXING = [
-    (eddyline.standing.merging, "build_segment"),
-    (eddyline.execute.rescue.uncompilable, "build_segment"),
-    (eddyline.engine.pieces, "build_segment"),
-]
+INDEXING = [(eddyline.standing.building, "build_segment")]
 
 
 def fail_at(monkeypatch: pytest.MonkeyPatch, stages: list[tuple[Any, str]], error: Exception) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eddyline.admission import Admission
-from eddyline.engine.live import LiveSet, Newcomer
-from eddyline.errors import PASSED_ON, QueryError
-from eddyline.execute.rescue.uncompilable import find_uncompilable
+from eddyline.compile import Compiler
+from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery, Query, as_ids, as_queries, check_query
 from eddyline.registry import Entry, Put, State
+from eddyline.standing.columns import Attributes
+from eddyline.standing.standing import Standing
+from eddyline.standing.version import Newcomer, Version
 
 log = logging.getLogger("eddyline.engine")
 
@@ -44,33 +46,32 @@ class Edit:
 
 
 class Changes:
-    """Makes edits of a live set."""
+    """Makes edits of a standing set."""
 
-    def __init__(self, live: LiveSet, admission: Admission) -> None:
-        self._live = live
+    def __init__(self, standing: Standing, admission: Admission) -> None:
+        self._standing = standing
         self._admission = admission
 
     def make(self, edit: Edit) -> int:
         """Make an edit, or raise a `QueryError` and change nothing; the caller holds the lock."""
         compiled = self.check(edit)
+        version = self._standing.current
         if not edit:
-            return self._live.state.version
-        members, shadows = self._live.members, self._shadows(edit)
-        leaving = [members[id] for id in (*edit.remove, *(query.id for query in edit.replace))]
-        coming = [Newcomer(q.id, q.sql, shadow=q.id in shadows) for q in edit.add]
-        coming += [Newcomer(q.id, q.sql, members[q.id].revision + 1, q.id in shadows) for q in edit.replace]
-        several = list(zip(coming, compiled, strict=True))
-        try:
-            return self._live.change(leaving, several)
-        except PASSED_ON:
-            raise
-        except Exception:
-            culprits = self._culprits(several)
-        raise next(iter(culprits.values()))
+            return version.version
+        table, shadows = version.table, self._shadows(edit)
+        replaced = {query.id: table.number(query.id) for query in edit.replace}
+        revisions = {id: int(table.columns["revision"][dense]) + 1 for id, dense in replaced.items()}
+        coming = [
+            Newcomer(query, normal, Attributes(None, revisions.get(query.id, 1), query.id in shadows))
+            for query, normal in zip((*edit.add, *edit.replace), compiled, strict=True)
+        ]
+        leaving = [*(table.number(id) for id in edit.remove), *replaced.values()]
+        self._standing.change(leaving, coming)
+        return self._standing.current.version
 
     def check(self, edit: Edit) -> list[NormalQuery]:
         """The normal forms of what is added and replaced, or a `QueryError`."""
-        members = self._live.members
+        version = self._standing.current
         seen: set[str] = set()
         for query in (*edit.add, *edit.replace):
             check_query(query.id, query.sql)
@@ -81,21 +82,21 @@ class Changes:
                 )
             seen.add(id)
         for query in edit.add:
-            if query.id in members:
+            if version.table.find(query.id) is not None:
                 raise QueryError(
                     "the id is taken already", query=query.id, hint="replace it, or remove it first"
                 )
         for id in (*edit.remove, *(query.id for query in edit.replace)):
-            if id not in members:
+            if version.table.find(id) is None:
                 raise QueryError("there is no such query", query=id)
-        return [self._live.compile(query) for query in (*edit.add, *edit.replace)]
+        return [version.compiler.compile(query) for query in (*edit.add, *edit.replace)]
 
     def _shadows(self, edit: Edit) -> set[str]:
         """The queries that are let in to be counted only; a `QueryError` if one of them is not let in."""
         if self._admission.is_open:
             return set()
         edits = edit.puts
-        check = self._admission.check(edits, self._live.new_compiler(), self._entries)
+        check = self._admission.check(edits, self._standing.current.compiler, self._entries)
         verdicts = {put.id: check(Query(put.id, put.sql)) for put in edits}
         for id, verdict in verdicts.items():
             if verdict.state is State.DISABLED:
@@ -105,45 +106,59 @@ class Changes:
         return {id for id, verdict in verdicts.items() if verdict.state is State.SHADOW}
 
     def _entries(self) -> list[Entry]:
-        """The members as a registry would have them."""
-        return [
-            Entry(m.id, m.sql, m.revision, state=State.SHADOW if m.shadow else State.ENABLED)
-            for m in self._live.members.values()
-        ]
+        """The queries as a registry would have them."""
+        table = self._standing.current.table
+        found = []
+        for dense, query in table.queries():
+            known = table.columns.attributes(dense)
+            state = State.SHADOW if known.shadow else State.ENABLED
+            found.append(Entry(query.id, query.sql, known.revision, state=state))
+        return found
 
     def take_over(
         self, version: int, streams: Iterable[Stream], entries: Sequence[Entry]
     ) -> list[QueryError]:
         """Make the set that of a registry's version; gives the queries that cannot be evaluated here."""
-        redeclared = self._live.declare(streams)
-        members, wanted = self._live.members, {e.id: e for e in entries if e.state is not State.DISABLED}
+        before = self._standing.current
+        compiler, redeclared = _declared(before.compiler, streams)
         problems: list[QueryError] = []
-        coming: list[tuple[Newcomer, NormalQuery]] = []
-        kept: set[str] = set()
-        for id, entry in wanted.items():
-            now = Newcomer(id, entry.sql, entry.revision, entry.state is State.SHADOW, entry.number)
-            member = members.get(id)
-            if member is not None and member.stream not in redeclared and now == Newcomer.of(member):
-                kept.add(id)
+        coming: list[Newcomer] = []
+        kept: set[int] = set()
+        for entry in entries:
+            if entry.state is State.DISABLED:
+                continue
+            now = Attributes(entry.number, entry.revision, entry.state is State.SHADOW)
+            dense = before.table.find(entry.id)
+            if dense is not None and _is_same(before, dense, entry.sql, now, redeclared):
+                kept.add(dense)
                 continue
             try:
-                coming.append((now, self._live.compile(entry.query)))
+                coming.append(Newcomer(entry.query, compiler.compile(entry.query), now))
             except QueryError as error:
                 problems.append(error)
-        leaving = [member for id, member in members.items() if id not in kept]
-        try:
-            self._live.change(leaving, coming, version)
-        except PASSED_ON:
-            raise
-        except Exception:
-            culprits = self._culprits(coming)
-            self._live.change(leaving, [new for n, new in enumerate(coming) if n not in culprits], version)
-            problems += culprits.values()
-        return problems
+        leaving = [dense for dense in before.table.alive.tolist() if dense not in kept]
+        left_out = self._standing.try_change(leaving, coming, version=version, compiler=compiler)
+        return [*problems, *left_out]
 
-    def _culprits(self, coming: Sequence[tuple[Newcomer, NormalQuery]]) -> dict[int, QueryError]:
-        """The newcomers at which a change fails, by place; if it is none of them, what is being handled goes on."""
-        culprits = find_uncompilable([(n, query) for n, (_, query) in enumerate(coming)], self._live.settings)
-        if not culprits:
-            raise
-        return culprits
+
+def _declared(compiler: Compiler, streams: Iterable[Stream]) -> tuple[Compiler, set[str]]:
+    """A compiler that knows these streams too, and the names under which there was another one before.
+
+    Names are compared without case, as queries do.
+    """
+    before = {stream.name: stream for stream in compiler.streams}
+    declared = {stream.name.lower(): stream for stream in streams}
+    after = {name: stream for name, stream in before.items() if name.lower() not in declared}
+    after |= {stream.name: stream for stream in declared.values()}
+    if after == before:
+        return compiler, set()
+    changed = {name for name, stream in before.items() if after.get(name) != stream}
+    return Compiler(after.values(), time_zone=compiler.time_zone), changed
+
+
+def _is_same(version: Version, dense: int, sql: str, now: Attributes, redeclared: set[str]) -> bool:
+    """Whether a query is as a registry has it, and is compiled for the stream that there is."""
+    columns = version.table.columns
+    if version.table.query(dense).sql != sql or columns.selection(dense)[0].name in redeclared:
+        return False
+    return replace(columns.attributes(dense), destination=None) == now

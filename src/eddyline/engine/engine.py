@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import pyarrow as pa
 
 from eddyline.admission import Admission
+from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.engine.changes import Changes, Edit
 from eddyline.engine.deliveries import Deliveries, DeliveryFailure, rows_of
 from eddyline.engine.delivery_log import DeliveryLog
 from eddyline.engine.ledger import Ledger
-from eddyline.engine.live import LiveSet
-from eddyline.engine.members import Member
-from eddyline.engine.merging import Merging, Where
-from eddyline.engine.push import evaluate
+from eddyline.engine.push import MadeSelectLists, evaluate
 from eddyline.engine.receivers import (
     WAITING,
     Callback,
@@ -35,9 +33,14 @@ from eddyline.engine.synchronize import counters_of, entries_of, write_through
 from eddyline.errors import ConflictError, EddylineError, QueryError, RegistryError
 from eddyline.execute.reading.batch import arrow_of
 from eddyline.execute.steering.live import OrderReport
-from eddyline.model.catalog import Stream, find_stream
-from eddyline.model.names import check_id, is_unicode, short_repr, unknown_query
+from eddyline.model.catalog import Stream
+from eddyline.model.names import check_id, is_unicode, short_repr
 from eddyline.model.query import Query, StandingQuery
+from eddyline.standing.columns import Columns
+from eddyline.standing.merger import Where
+from eddyline.standing.standing import Standing
+from eddyline.standing.table import Table
+from eddyline.standing.version import Version
 
 if TYPE_CHECKING:
     from eddyline.registry import Registry
@@ -96,9 +99,10 @@ class Engine:
             )
         known = list(streams) if streams is not None else []
         self._ledger = Ledger(for_saving=registry is not None)
-        self._live = LiveSet(known, time_zone, settings, self._ledger.note)
-        self._merging = Merging(self._live, merging)
-        self._changes = Changes(self._live, admission)
+        empty = Version(0, Compiler(known, time_zone=time_zone), settings, Table(columns=Columns()))
+        self._standing = Standing(empty, self._ledger.note, merging)
+        self._changes = Changes(self._standing, admission)
+        self._select_lists = MadeSelectLists(time_zone)
         self._admission = admission
         self._registry = registry
         self._log = None if deliveries is None else DeliveryLog(deliveries)
@@ -116,12 +120,12 @@ class Engine:
     @property
     def version(self) -> int:
         """The version in force; every change makes a new one."""
-        return self._live.state.version
+        return self._standing.current.version
 
     @property
     def streams(self) -> tuple[Stream, ...]:
         """The streams that queries may read."""
-        return tuple(self._live.state.streams.values())
+        return tuple(self._standing.current.compiler.streams)
 
     @property
     def problems(self) -> list[QueryError]:
@@ -129,10 +133,10 @@ class Engine:
         return list(self._problems)
 
     def __len__(self) -> int:
-        return len(self._live.members)
+        return len(self._standing.current.table)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._live.members
+        return isinstance(id, str) and self._standing.current.table.find(id) is not None
 
     def __iter__(self) -> Iterator[str]:
         """The ids of the queries, in the order in which they were added."""
@@ -140,19 +144,20 @@ class Engine:
 
     def __getitem__(self, id: str) -> StandingQuery:
         """A query by its id; an `UnknownQueryError`, which is a `KeyError`, if there is none."""
-        member = self._member(id)
-        return StandingQuery(member.id, member.sql, member.stream)
+        version = self._standing.current
+        dense = version.table.number(id)
+        return StandingQuery(
+            id, version.table.query(dense).sql, version.table.columns.selection(dense)[0].name
+        )
 
     def order_report(self) -> tuple[OrderReport, ...]:
-        """Of each piece that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
-        pieces = [piece for several in self._live.state.pieces.values() for piece in several]
-        executors = [piece.placed.executor for piece in pieces]
+        """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
+        executors = [placed.executor for placed in self._standing.current.segments]
         return tuple([found for executor in executors if (found := executor.order_report()) is not None])
 
     def queries(self) -> dict[str, str]:
         """The SQL text of every query, by id, in the order in which they were added."""
-        with self._live.lock:
-            return {id: member.sql for id, member in self._live.members.items()}
+        return {query.id: query.sql for _, query in self._standing.current.table.queries()}
 
     def add(self, queries: str | Mapping[str, str] | Iterable[Query], sql: str | None = None) -> int:
         """Add one query, `add(id, sql)`, or many, `add({id: sql, ...})`, as one change; gives the new version."""
@@ -175,13 +180,11 @@ class Engine:
     ) -> int:
         """Add, remove and replace as one change: between two pushes all of it takes effect, or, if refused, nothing."""
         edit = Edit.of(add, remove, replace)
-        with self._live.lock:
+        with self._standing.lock:
             self._refuse_if_closed()
             if self._registry is not None:
                 return self._change_registry(self._registry, edit)
-            version = self._changes.make(edit)
-            self._merging.wake()
-            return version
+            return self._changes.make(edit)
 
     def sync(self) -> int:
         """Take over the newest version of the registry as one change; gives it.
@@ -191,7 +194,7 @@ class Engine:
         """
         if self._registry is None:
             raise EddylineError("the engine has no registry", hint="Engine(registry=Registry.open(...))")
-        with self._live.lock:
+        with self._standing.lock:
             self._refuse_if_closed()
             if self._registry.version != self.version:
                 found = entries_of(self._registry)
@@ -202,7 +205,6 @@ class Engine:
                         hint="make a new engine",
                     )
                 self._problems = self._changes.take_over(found.version, found.streams, found.entries)
-                self._merging.wake()
             return self.version
 
     def push(self, stream: str, batch: Any, *, batch_id: str | None = None) -> Deliveries:
@@ -215,14 +217,14 @@ class Engine:
         _check_batch_id(batch_id)
         with self._pushing:
             self._refuse_if_closed()
-            recorded = self._recorded(find_stream(self._live.state.streams, stream), batch_id)
+            recorded = self._recorded(self._standing.current.stream(stream), batch_id)
             if recorded is not None:
                 return recorded
-            with self._counting, self._live.pushing() as state:
+            with self._counting, self._standing.pushing() as version:
                 self._refuse_if_closed()  # from here on `close` waits, so that nobody else gets the folder meanwhile
-                source = find_stream(state.streams, stream)
-                self._ledger.advance(state.version, len(state.table))
-                pushed = evaluate(state, source, arrow_of(batch, source), self._live.time_zone)
+                source = version.stream(stream)
+                self._ledger.advance(version)
+                pushed = evaluate(version, source, arrow_of(batch, source), self._select_lists)
                 account = pushed.account
                 if self._log is not None:
                     name = self._log.unused_id() if batch_id is None else batch_id
@@ -245,7 +247,7 @@ class Engine:
         if id is not None:
             check_id(id)  # what no query can be called would fail in every push, for everybody
         subscription = Subscription(id, callback, self._unsubscribe)
-        with self._live.lock:
+        with self._standing.lock:
             self._refuse_if_closed()
             self._subscriptions = (*self._subscriptions, subscription)
         return subscription
@@ -263,7 +265,7 @@ class Engine:
         return self._joined(DeliveryStream(waiting, self._leave))
 
     def _joined(self, queue: Q) -> Q:
-        with self._live.lock:
+        with self._standing.lock:
             self._refuse_if_closed()
             self._queues = (*(known for known in self._queues if known() is not None), weakref.ref(queue))
         return queue
@@ -272,8 +274,7 @@ class Engine:
     def ledger(self) -> Ledger:
         """Accounts of all batches and queries."""
         with self._counting:
-            state = self._live.state
-            self._ledger.advance(state.version, len(state.table))
+            self._ledger.advance(self._standing.current)
             return self._ledger
 
     def save_counters(self) -> None:
@@ -288,9 +289,9 @@ class Engine:
             raise
 
     def merge(self) -> None:
-        """Merge all compiled queries into one piece per stream now, in this thread; no delivery changes."""
+        """Merge all compiled queries into one segment per stream now, in this thread; no delivery changes."""
         self._refuse_if_closed()
-        self._merging.merge(everything=True)
+        self._standing.merger.merge(everything=True)
 
     @property
     def log(self) -> DeliveryLog | None:
@@ -303,14 +304,14 @@ class Engine:
         What was delivered can still be read: tables that wait in iterators, accounts, queries, the log. A push that is
         under way in another thread ends as if nothing had happened.
         """
-        with self._live.lock:
+        with self._standing.lock:
             self._closed = True
             queues = self._queues
         for reader in queues:  # before all else: a push may be waiting for one of them
             queue = reader()
             if queue is not None:
                 queue.close()
-        self._merging.close()
+        self._standing.merger.close()
         if self._log is not None:
             with self._counting:
                 self._log.close()
@@ -322,13 +323,14 @@ class Engine:
         self.close()
 
     def _change_registry(self, registry: Registry, edit: Edit) -> int:
-        with self._live.lock:
+        with self._standing.lock:
             for attempt in range(ATTEMPTS):
                 base = self.sync()
                 self._changes.check(edit)
                 try:
                     if edit:
-                        write_through(registry, edit, self._live.new_compiler(), base, self._admission)
+                        compiler = self._standing.current.compiler
+                        write_through(registry, edit, compiler, base, self._admission)
                     return self.sync()
                 except ConflictError:
                     if attempt == ATTEMPTS - 1:
@@ -346,14 +348,9 @@ class Engine:
         found = self._log.read(stream.name, batch_id)
         return Deliveries(found.tables, found.account, empty=self._empty, repeated=True)
 
-    def _member(self, id: str) -> Member:
-        member = self._live.members.get(id)
-        if member is None:
-            raise unknown_query(id, self.queries())
-        return member
-
     def _empty(self, id: str) -> pa.Table:
-        return self._member(id).select_list.schema.empty_table()
+        version = self._standing.current
+        return self._select_lists.of(version.table.columns, version.table.number(id)).schema.empty_table()
 
     def _hand_out(self, deliveries: Deliveries) -> None:
         subscriptions, queues = self._subscriptions, self._queues
@@ -372,11 +369,11 @@ class Engine:
         log.error("%s", error, exc_info=error.error)
 
     def _unsubscribe(self, subscription: Subscription) -> None:
-        with self._live.lock:
+        with self._standing.lock:
             self._subscriptions = tuple(s for s in self._subscriptions if s is not subscription)
 
     def _leave(self, queue: object) -> None:
-        with self._live.lock:
+        with self._standing.lock:
             self._queues = tuple(q for q in self._queues if q() not in (None, queue))
 
 

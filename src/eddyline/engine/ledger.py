@@ -15,16 +15,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from eddyline.engine.account import BatchAccount, PushTotals
-from eddyline.engine.live import Change
-from eddyline.engine.members import Integers, Member
 from eddyline.errors import EddylineError, LedgerError
 from eddyline.model.expression import Expression
 from eddyline.project.account import Account, QueryAccounts
 from eddyline.sql.render import render
+from eddyline.standing.standing import Change, Integers, Member, Moved
+from eddyline.standing.version import Version
 
-_BY_SLOT = ("matches", "delivered", "shadowed", "undelivered", "errors")
+_BY_DENSE = ("matches", "delivered", "shadowed", "undelivered", "errors")
 
 
 class Ledger:
@@ -36,31 +37,42 @@ class Ledger:
     def __init__(self, *, for_saving: bool = False) -> None:
         self._lock = threading.RLock()
         self._gone: dict[str, Account] | None = {} if for_saving else None  # gains of removed queries
-        self._changes: deque[Change] = deque()
-        self._counts = {name: np.zeros(0, np.int64) for name in _BY_SLOT}
+        self._events: deque[Change | Moved] = deque()
+        self._counts = {name: np.zeros(0, np.int64) for name in _BY_DENSE}
         self._members: dict[str, Member] = {}
         self._earlier: dict[str, tuple[Account, Counter[str]]] = {}  # of revisions that were replaced
         self._failed: Counter[tuple[str, Expression]] = Counter()
-        self._before: dict[int, dict[Expression, int]] = {}  # by slot: failures when the member came
-        self._outputs: dict[int, Counter[Expression]] = {}  # by slot: failures of outputs
+        self._before: dict[int, dict[Expression, int]] = {}  # by dense id: failures when the member came
+        self._outputs: dict[int, Counter[Expression]] = {}  # by dense id: failures of outputs
         self._saved: dict[str, Account] = {}
         self._totals = PushTotals()
         self._removed = Account()
 
-    def note(self, change: Change) -> None:
-        """Hear of a change; it is entered when the next batch that sees it comes."""
-        self._changes.append(change)
+    def note(self, event: Change | Moved) -> None:
+        """Hear of a change, or of rows that have moved; it is entered when the next batch that sees it comes."""
+        self._events.append(event)
 
-    def advance(self, version: int, slots: int) -> None:
-        """Enter the changes up to a version; pushes call this in front of their batch."""
+    def advance(self, version: Version) -> None:
+        """Enter what leads up to a version; pushes call this in front of their batch."""
         with self._lock:
-            if slots > len(self._counts["matches"]):
-                grown = {name: np.zeros(slots, np.int64) for name in _BY_SLOT}
-                for name, counts in self._counts.items():
-                    grown[name][: len(counts)] = counts
-                self._counts = grown
-            while self._changes and self._changes[0].version <= version:
-                self._enter(self._changes.popleft())
+            while self._events and _is_behind(self._events[0], version):
+                event = self._events.popleft()
+                if isinstance(event, Moved):
+                    self._move(event.rows)
+                else:
+                    self._enter(event)
+            if version.table.size > len(self._counts["matches"]):
+                room = 2 * version.table.size
+                self._counts = {name: _longer(counts, room) for name, counts in self._counts.items()}
+
+    def _move(self, rows: Integers) -> None:
+        """Enter that dense ids have changed; accounts of queries that are gone were closed before."""
+        kept = np.flatnonzero(rows >= 0)
+        for name, counts in self._counts.items():
+            self._counts[name] = _longer(counts, max(len(counts), len(rows)))[kept]
+        self._members = {id: replace(m, dense=int(rows[m.dense])) for id, m in self._members.items()}
+        self._before = {int(rows[dense]): counts for dense, counts in self._before.items()}
+        self._outputs = {int(rows[dense]): counts for dense, counts in self._outputs.items()}
 
     def _enter(self, change: Change) -> None:
         again = {member.id for member in change.added}
@@ -76,15 +88,12 @@ class Ledger:
                 if self._gone is not None:
                     self._gone[member.id] = self._gone.get(member.id, Account()) + gained
             del self._members[member.id]
-            self._before.pop(member.slot, None)
-            self._outputs.pop(member.slot, None)
+            self._before.pop(member.dense, None)
+            self._outputs.pop(member.dense, None)
         for member in change.added:
-            for counts in self._counts.values():
-                if member.slot < len(counts):
-                    counts[member.slot] = 0
             self._members[member.id] = member
             if member.fallible:
-                self._before[member.slot] = {e: self._failed[member.stream, e] for e in member.fallible}
+                self._before[member.dense] = {e: self._failed[member.stream, e] for e in member.fallible}
 
     def commit(
         self,
@@ -95,21 +104,21 @@ class Ledger:
     ) -> None:
         """Enter a batch; see `Pushed` for its failures."""
         with self._lock:
-            for name in _BY_SLOT:
+            for name in _BY_DENSE:
                 self._counts[name][accounts.query] += getattr(accounts, name)
             for expression, rows in failures.items():
                 self._failed[batch.stream, expression] += rows
             for expression, found, times in output_failures:
-                for slot, count in _by_slot(found, times):
-                    self._outputs.setdefault(slot, Counter())[expression] += count
+                for dense, count in _by_dense(found, times):
+                    self._outputs.setdefault(dense, Counter())[expression] += count
             self._totals = _plus(self._totals, batch)
 
     def error(self, ids: Iterable[str]) -> None:
         """Count a receiver that failed, for the queries whose rows it was to get."""
         with self._lock:
             self._totals = replace(self._totals, total=self._totals.total + Account(errors=1))
-            slots = [self._members[id].slot for id in ids if id in self._members]
-            self._counts["errors"][slots] += 1
+            dense = [self._members[id].dense for id in ids if id in self._members]
+            self._counts["errors"][dense] += 1
 
     @property
     def totals(self) -> PushTotals:
@@ -143,7 +152,7 @@ class Ledger:
         with self._lock:
             accounts = [*self.queries().values(), self._removed]
             total = sum(accounts, Account())
-            for name in _BY_SLOT[:-1]:
+            for name in _BY_DENSE[:-1]:
                 of_all, of_batches = getattr(total, name), getattr(self._totals.total, name)
                 if of_all != of_batches:
                     raise LedgerError(f"{name} of all queries are {of_all}, of all batches {of_batches}")
@@ -184,27 +193,33 @@ class Ledger:
         return account if earlier is None else earlier[0] + account
 
     def _account(self, member: Member) -> Account:
-        slot = member.slot
-        numbers = (
-            [int(self._counts[name][slot]) for name in _BY_SLOT]
-            if slot < len(self._counts["matches"])
-            else [0] * 5
-        )
+        dense = member.dense
+        known = dense < len(self._counts["matches"])
+        numbers = [int(self._counts[name][dense]) for name in _BY_DENSE] if known else [0] * 5
         matches, delivered, shadowed, undelivered, errors = numbers
-        failures = self._failures(member).total() if member.fallible or slot in self._outputs else 0
+        failures = self._failures(member).total() if member.fallible or dense in self._outputs else 0
         return Account(matches, delivered, shadowed, undelivered, failures, errors)
 
     def _failures(self, member: Member) -> Counter[str]:
         found: Counter[str] = Counter()
-        for expression, before in self._before.get(member.slot, {}).items():
+        for expression, before in self._before.get(member.dense, {}).items():
             found[render(expression)] += self._failed[member.stream, expression] - before
-        for expression, count in self._outputs.get(member.slot, Counter()).items():
+        for expression, count in self._outputs.get(member.dense, Counter()).items():
             found[render(expression)] += count
         return found
 
 
-def _by_slot(slots: Integers, times: Integers) -> list[tuple[int, int]]:
-    counts = np.bincount(slots, weights=times).astype(np.int64)
+def _is_behind(event: Change | Moved, version: Version) -> bool:
+    """Whether a version comes after an event; both are in the order in which versions were published."""
+    return event.epoch <= version.epoch if isinstance(event, Moved) else event.version <= version.version
+
+
+def _longer(counts: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+    return np.pad(counts, (0, size - len(counts)))
+
+
+def _by_dense(dense: Integers, times: Integers) -> list[tuple[int, int]]:
+    counts = np.bincount(dense, weights=times).astype(np.int64)
     found = np.flatnonzero(counts)
     return list(zip(found.tolist(), counts[found].tolist(), strict=True))
 

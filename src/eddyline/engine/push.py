@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,24 +11,43 @@ import pyarrow as pa
 
 from eddyline.engine.account import BatchAccount
 from eddyline.engine.deliveries import LEAD, DeliveryFailure
-from eddyline.engine.live import State
-from eddyline.engine.matching import Found, find
-from eddyline.engine.members import Integers, Member, Table
 from eddyline.errors import LedgerError
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Expression
 from eddyline.project.account import Account, QueryAccounts
-from eddyline.project.select_list import SelectList
+from eddyline.project.select_list import Integers, SelectList
 from eddyline.project.stage import QueryColumns, Results, Selected
+from eddyline.standing.columns import Columns, Shared
+from eddyline.standing.version import Version
 
 log = logging.getLogger("eddyline.engine")
+
+
+class MadeSelectLists:
+    """The SELECT lists of an engine's queries, made when they are first wanted; those of one epoch at a time."""
+
+    def __init__(self, time_zone: str) -> None:
+        self._time_zone = time_zone
+        self._made: tuple[Shared | None, dict[int, SelectList]] = None, {}
+
+    def of(self, columns: Columns, dense: int) -> SelectList:
+        """The SELECT list of a query."""
+        shared, made = self._made
+        if shared is not columns.shared:
+            self._made = shared, made = columns.shared, {}
+        number = int(columns["select"][dense])
+        if number not in made:
+            stream, outputs = columns.shared.selections[number]
+            made[number] = SelectList(number, stream, outputs, self._time_zone)
+        return made[number]
 
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
     """What came out of a batch, before anybody was told.
 
-    failures: rows in which parts of conditions failed. output_failures: outputs that failed, for which slots, how often.
+    failures: rows in which parts of conditions failed. output_failures: outputs that failed, for which dense ids, how
+    often.
     """
 
     tables: list[pa.Table]
@@ -39,20 +58,25 @@ class Pushed:
     output_failures: list[tuple[Expression, Integers, Integers]]
 
 
-def evaluate(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, time_zone: str) -> Pushed:
+def evaluate(
+    version: Version, stream: Stream, batch: pa.RecordBatch | pa.Table, lists: MadeSelectLists
+) -> Pushed:
     """Match a batch and make what is to be delivered; a SELECT list that fails does not stop the others."""
-    found = find(state, stream, batch, time_zone)
-    results = Results(_columns(state.table), found.row, found.slot)
-    lead = _Lead(state, results.accounts.query)
+    columns = version.table.columns
+    failures: dict[Expression, int] = dict.fromkeys(version.counted.get(stream.name, ()), 0)
+    matches = version.match(batch, stream.name, failed=failures)
+    queries = QueryColumns(columns["select"], columns["shadow"], lambda dense: lists.of(columns, dense))
+    results = Results(queries, *matches.pair_arrays())
+    lead = _Lead(version, columns, results.accounts.query)
     tables: list[pa.Table] = []
-    errors = [DeliveryFailure("matching", names, error) for names, error in _failed(state.table, found)]
+    errors = [DeliveryFailure("matching", *failed) for failed in _failed(version, matches.failed_numbers)]
     output_failures: list[tuple[Expression, Integers, Integers]] = []
     for selected in results.selected(batch):
         if selected.error is None:
             tables.append(selected.table(LEAD, lead.columns(selected)))
             output_failures += [(output, selected.query, times) for output, times in selected.failures]
         else:
-            names = tuple(dict.fromkeys(state.table.names[selected.query].tolist()))
+            names = tuple(version.table.named(np.unique(selected.query)).to_pylist())
             errors.append(DeliveryFailure("projection", names, selected.error))
             log.error("%s", errors[-1], exc_info=selected.error)
     results.accounts.check()
@@ -60,11 +84,11 @@ def evaluate(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, tim
     delivered = sum(table.num_rows for table in tables)
     if delivered != total.delivered:
         raise LedgerError(f"{delivered} rows are delivered, {total.delivered} were counted")
-    failed = np.array(list(found.failed), np.int64)
+    failed = np.array(list(matches.failed_numbers), np.int64)
     accounts = results.accounts.plus(QueryAccounts.of(np.sort(failed), errors=1))
     account = BatchAccount(
         stream.name,
-        state.version,
+        version.version,
         batch.num_rows,
         results.matched,
         len(tables),
@@ -73,50 +97,37 @@ def evaluate(state: State, stream: Stream, batch: pa.RecordBatch | pa.Table, tim
             total.delivered,
             total.shadowed,
             total.undelivered,
-            failures=total.failures + sum(found.failures.values()),
+            failures=total.failures + sum(failures.values()),
             errors=len(errors),
         ),
-        _matches(state.table, results.accounts),
+        dict(zip(lead.names.to_pylist(), results.accounts.matches.tolist(), strict=True)),
     )
-    return Pushed(tables, errors, account, accounts, found.failures, output_failures)
-
-
-def _columns(table: Table) -> QueryColumns:
-    def select_list(slot: int) -> SelectList:
-        member: Member = table.members[slot]
-        return member.select_list
-
-    return QueryColumns(table.select_lists, table.shadows, select_list)
+    return Pushed(tables, errors, account, accounts, failures, output_failures)
 
 
 class _Lead:
-    """The columns of `LEAD`; ids become Arrow's text once for each query, not for each result."""
+    """The columns of `LEAD`; ids become Arrow's text once for each query that has matches, not for each result."""
 
-    def __init__(self, state: State, slots: Integers) -> None:
-        self._version = state.version
-        self._names = pa.array(state.table.names[slots], pa.string())
-        self._numbers = state.table.numbers[slots]
-        self._revisions = state.table.revisions[slots]
+    def __init__(self, version: Version, columns: Columns, dense: Integers) -> None:
+        self.names = version.table.named(dense)
+        self._version = version.version
+        self._numbers = columns["number"][dense]
+        self._revisions = columns["revision"][dense]
 
     def columns(self, selected: Selected) -> list[pa.Array]:
         """Those of some results."""
         return [
-            self._names.take(pa.array(selected.account)),
+            self.names.take(pa.array(selected.account)),
             pa.array(self._numbers[selected.account]),
             pa.array(self._revisions[selected.account]),
             pa.array(np.full(len(selected), self._version, np.int64)),
         ]
 
 
-def _matches(table: Table, accounts: QueryAccounts) -> dict[str, int]:
-    """The matches of every query that has any."""
-    return dict(zip(table.names[accounts.query].tolist(), accounts.matches.tolist(), strict=True))
-
-
-def _failed(table: Table, found: Found) -> Iterator[tuple[tuple[str, ...], Exception]]:
+def _failed(version: Version, failed: Mapping[int, Exception]) -> Iterator[tuple[tuple[str, ...], Exception]]:
     """What queries could not be evaluated for, and these queries."""
-    slots: dict[int, list[int]] = {}
-    for slot, error in found.failed.items():
-        slots.setdefault(id(error), []).append(slot)
-    for several in slots.values():
-        yield tuple(table.names[several].tolist()), found.failed[several[0]]
+    together: dict[int, list[int]] = {}
+    for dense, error in failed.items():
+        together.setdefault(id(error), []).append(dense)
+    for several in together.values():
+        yield tuple(version.table.named(np.array(several)).to_pylist()), failed[several[0]]

@@ -84,7 +84,8 @@ class Matches:
     """The (row, query) pairs of one batch, or of `batch_rows` consecutive rows of it that start at row `first`.
 
     ids[number] is the id of a query number. Row numbers are those of the whole batch. Queries that could not be evaluated
-    for this batch have no matches in it and stand in `failed`, with the reason.
+    for this batch have no matches in it and stand in `failed`, with the reason. With `all_alive` no part has matches of
+    removed queries.
 
     >>> m = Matches(["a", "b"], 3, [RowLists([[0, 2], []])])
     >>> len(m), m.counts(), m.rows("a").tolist(), m.query_lists().to_pylist()
@@ -99,11 +100,15 @@ class Matches:
         *,
         first: int = 0,
         failed: Mapping[int, Exception] | None = None,
+        all_alive: bool = False,
     ) -> None:
         self.failed_numbers: Mapping[int, Exception] = failed or {}
         self._ids: QueryIds = PlainIds(ids) if isinstance(ids, Sequence) else ids
         self._batch_rows = batch_rows
         self._parts = parts
+        self._gone = (
+            None if all_alive else self._ids.gone
+        )  # only a removed query that is still compiled has matches
         self.first = first
 
     @property
@@ -126,8 +131,8 @@ class Matches:
         for part in self._parts:
             numbers, counts = part.counts()
             totals[numbers] += counts
-        if self._ids.gone is not None:
-            totals[self._ids.gone] = 0
+        if self._gone is not None:
+            totals[self._gone] = 0
         return totals
 
     def counts(self) -> dict[str, int]:
@@ -157,7 +162,7 @@ class Matches:
         >>> [a.tolist() for a in Matches(["a", "b"], 3, [RowLists([[0, 2], [2]])]).lists()]
         [[0, 1, 1, 3], [0, 0, 1]]
         """
-        only = self._parts[0] if len(self._parts) == 1 and self._ids.gone is None else None
+        only = self._parts[0] if len(self._parts) == 1 and self._gone is None else None
         if isinstance(only, Listed) and "_sorted_pairs" not in self.__dict__:
             return only.lists(self._batch_rows)
         row, number = self._sorted_pairs
@@ -177,7 +182,7 @@ class Matches:
     @cached_property
     def _sorted_pairs(self) -> tuple[Integers, Integers]:
         parts = [part.pairs() for part in self._parts]
-        gone = self._ids.gone
+        gone = self._gone
         if len(parts) == 1 and gone is None:
             return parts[0]
         row = np.concatenate([*(rows for rows, _ in parts), np.empty(0, np.int64)])

@@ -67,6 +67,17 @@ class Numbering:
             slot = slot if slot < self.size and self.listed[slot] == number else -1
         return slot if 0 <= slot < self.size else -1
 
+    def count(self, numbers: Integers) -> int:
+        """How many of these numbers, all different, slots have.
+
+        >>> Numbering.of([7, 8, 12]).count(np.array([12, 9, 7])), Numbering(3).count(np.array([2, 3]))
+        (2, 1)
+        """
+        if self.listed is None:
+            return int(np.count_nonzero((numbers >= self.first) & (numbers < self.first + self.size)))
+        where = np.searchsorted(self.listed, numbers)
+        return int(np.count_nonzero(self.listed[np.minimum(where, self.size - 1)] == numbers))
+
     def all(self) -> Integers:
         """The numbers of all slots."""
         return np.arange(self.first, self.first + self.size) if self.listed is None else self.listed

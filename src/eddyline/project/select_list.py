@@ -144,31 +144,15 @@ class SelectList:
 
 
 class SharedSelectLists:
-    """All distinct SELECT lists in use; equal ones are one object."""
+    """All distinct SELECT lists of some queries; equal ones are one object."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Stream, tuple[Output, ...]], tuple[SelectList, int]] = {}
-        self._given = 0
+        self._known: dict[tuple[Stream, tuple[Output, ...]], SelectList] = {}
 
     def take(self, stream: Stream, outputs: tuple[Output, ...], time_zone: str) -> SelectList:
-        """A SELECT list, used once more."""
+        """The one that selects this of a stream; its number says how many came before it."""
         key = (stream, outputs)
-        found, users = self._known.get(key) or (self._new(stream, outputs, time_zone), 0)
-        self._known[key] = found, users + 1
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = SelectList(len(self._known), stream, outputs, time_zone)
         return found
-
-    def _new(self, stream: Stream, outputs: tuple[Output, ...], time_zone: str) -> SelectList:
-        self._given += 1
-        return SelectList(self._given - 1, stream, outputs, time_zone)
-
-    def give_back(self, used: SelectList) -> None:
-        """One use less."""
-        key = (used.stream, used.outputs)
-        found, users = self._known[key]
-        if users > 1:
-            self._known[key] = found, users - 1
-        else:
-            del self._known[key]
-
-    def __len__(self) -> int:
-        return len(self._known)

@@ -177,12 +177,13 @@ def load(
     streams = [unpack_stream(data) for data in manifest["streams"]]
     pages = pages_of(manifest)
     removed = np.frombuffer(zlib.decompress(base64.b64decode(manifest["removed"])), np.int32)
+    table = _table(storage, pages, removed)
     version = Version(
         manifest["version"],
         Compiler(streams, time_zone=manifest["time_zone"], resolver=resolver),
         settings or saved_with,
-        _table(storage, pages, removed),
-        tuple([_placed(storage, data, saved_with.order) for data in manifest["segments"]]),
+        table,
+        tuple([_placed(storage, data, saved_with.order, table) for data in manifest["segments"]]),
     )
     return root, Saved(version, pages, manifest["notes"])
 
@@ -213,11 +214,12 @@ def _table(storage: Storage, pages: Iterable[Page], removed: Integers) -> Table:
     return Table.opened(SavedRows(*[joined(tables, name) for name in ("id", "sql", "checksum")]), removed)
 
 
-def _placed(storage: Storage, data: Mapping[str, Any], order: OrderSettings) -> Placed:
+def _placed(storage: Storage, data: Mapping[str, Any], order: OrderSettings, table: Table) -> Placed:
     listed = data["listed"]
     if listed is not None:
         listed = np.asarray(joined([open_page(storage, listed)], "number").combine_chunks())
-    return Placed(_open_segment(storage, data["name"], order), Numbering(data["size"], data["first"], listed))
+    numbering = Numbering(data["size"], data["first"], listed)
+    return Placed(_open_segment(storage, data["name"], order), numbering, table.dead_among(numbering))
 
 
 def _open_segment(storage: Storage, name: str, order: OrderSettings) -> SegmentExecutor:

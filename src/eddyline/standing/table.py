@@ -19,17 +19,22 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, compress
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.model.names import unknown_query
+from eddyline.model.numbering import Numbering
 from eddyline.model.query import Query
 from eddyline.model.query_ids import Flags
+from eddyline.standing.columns import Columns
 
 Integers = npt.NDArray[np.signedinteger[Any]]
+FEW: Final = (
+    16  # ids of a sixteenth of the queries are looked up one by one in less time than all of them are made
+)
 
 
 def checksum(id: str) -> int:
@@ -139,6 +144,13 @@ class Trunk:
         ]
         return chain(zip(*pieces, strict=True), zip(self.ids[own], self.texts[own], strict=True))
 
+    def named(self, numbers: Integers, size: int) -> pa.Array:
+        """The ids of some of the first numbers; of a few they are looked up, and not made for all."""
+        known = self._named
+        if self.saved.size or FEW * len(numbers) > size or (known is not None and len(known) >= size):
+            return self.names(size).take(pa.array(numbers))
+        return pa.array([self.ids[number] for number in numbers.tolist()], pa.string())
+
     def names(self, size: int) -> pa.Array:
         """The ids of the first numbers, as Arrow has them; what was worked out for one version serves the others."""
         named = self._named
@@ -151,7 +163,7 @@ class Trunk:
 
 
 class Table:
-    """One version's view of the queries.
+    """One version's view of the queries; `columns` is what goes with them, in sets that know more than ids and texts.
 
     >>> one, numbers = Table().add([Query("a", "1"), Query("b", "2")])
     >>> two, _ = one.remove([0]).add([Query("a", "3")])
@@ -160,11 +172,17 @@ class Table:
     """
 
     def __init__(
-        self, trunk: Trunk | None = None, size: int = 0, gone: Flags | None = None, dead: int = 0
+        self,
+        trunk: Trunk | None = None,
+        size: int = 0,
+        gone: Flags | None = None,
+        dead: int = 0,
+        columns: Columns | None = None,
     ) -> None:
         self.trunk = Trunk() if trunk is None else trunk
         self.size = size
         self.dead = dead  # how many queries are gone
+        self._columns = columns
         self._gone = gone  # perhaps shorter than `size`: what was added later is there
 
     @staticmethod
@@ -178,6 +196,17 @@ class Table:
 
     def __len__(self) -> int:
         return self.size - self.dead
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether the set knows more of its queries than ids and texts."""
+        return self._columns is not None
+
+    @property
+    def columns(self) -> Columns:
+        """What goes with the queries, in a set that has it."""
+        assert self._columns is not None, "the set was made without columns"
+        return self._columns
 
     @cached_property
     def gone(self) -> Flags | None:
@@ -200,6 +229,10 @@ class Table:
         """Whether the query of a number is removed."""
         gone = self._gone
         return gone is not None and number < len(gone) and bool(gone[number])
+
+    def dead_among(self, numbering: Numbering) -> int:
+        """How many of a segment's queries are removed."""
+        return 0 if self.gone is None else int(np.count_nonzero(self.gone[numbering.all()]))
 
     def find(self, id: str) -> int | None:
         """The number of the query that has an id in this version."""
@@ -233,13 +266,13 @@ class Table:
 
     def named(self, numbers: Integers) -> pa.Array:
         """The ids of numbers."""
-        return self.trunk.names(self.size).take(pa.array(numbers))
+        return self.trunk.named(numbers, self.size)
 
-    def add(self, queries: Sequence[Query]) -> tuple[Table, range]:
-        """A version with more queries, and their numbers; the ids must be free."""
+    def add(self, queries: Sequence[Query], columns: Columns | None = None) -> tuple[Table, range]:
+        """A version with more queries, and their numbers; the ids must be free. `columns` has them already."""
         end = self.size + len(queries)
         trunk = self.trunk.grown(self.size, queries)
-        return Table(trunk, end, self._gone, self.dead), range(self.size, end)
+        return Table(trunk, end, self._gone, self.dead, columns), range(self.size, end)
 
     def remove(self, numbers: Iterable[int]) -> Table:
         """A version without some queries."""
@@ -250,4 +283,15 @@ class Table:
         gone = np.zeros(max(len(known), max(going) + 1), np.bool_)
         gone[: len(known)] = known
         gone[going] = True
-        return Table(self.trunk, self.size, gone, int(np.count_nonzero(gone)))
+        return Table(self.trunk, self.size, gone, int(np.count_nonzero(gone)), self._columns)
+
+    def compacted(self, rows: Integers) -> Table:
+        """The same queries in a table of their own that has these rows alone; others must be gone."""
+        keep = np.zeros(self.size, np.bool_)
+        keep[rows] = True
+        kept = list(compress(self.trunk.rows(0, self.size), keep.tolist()))
+        trunk = Trunk(ids=[id for id, _ in kept], texts=[text for _, text in kept])
+        gone = None if self.gone is None else self.gone[rows]
+        columns = None if self._columns is None else self._columns.compacted(rows)
+        dead = 0 if gone is None else int(np.count_nonzero(gone))
+        return Table(trunk, len(rows), gone if dead else None, dead, columns)

@@ -9,9 +9,9 @@ Nothing of a version changes. What is compiled later is another value of the sam
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
-from eddyline.errors import QueryError
+from eddyline.errors import LedgerError, QueryError
 from eddyline.execute.placed import Placed
 from eddyline.execute.reading.batch import ColumnReader
 from eddyline.execute.rescue import rescue
@@ -28,11 +28,17 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.expression import Call, Expression
 from eddyline.model.matches import Matches, Part
+from eddyline.model.numbering import Numbering
 from eddyline.model.query import NormalQuery, Query
-from eddyline.standing.merging import Merging
+from eddyline.standing import policy
+from eddyline.standing.building import Building, Culprits, Members, members_of
+from eddyline.standing.columns import NO_ATTRIBUTES, Attributes
+from eddyline.standing.counted import Counted, recounted
 from eddyline.standing.table import Table
 from eddyline.standing.tail import Tail
 
+Integers = npt.NDArray[np.signedinteger[Any]]
+FEW: Final = 1_000  # rows of removed queries that are not worth an effort
 Known = Mapping[Call, pa.Array | pa.ChunkedArray]  # values of what only Spark can compute
 
 
@@ -41,7 +47,17 @@ class Reading(ColumnReader):
 
     def __init__(self, stream: Stream, among: Iterable[Placed]) -> None:
         self.segments = [placed for placed in among if placed.segment.stream == stream.name]
+        self.all_alive = not any(placed.dead for placed in self.segments)
         super().__init__(stream, dict.fromkeys(c for placed in self.segments for c in placed.segment.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """A query to be added, in normal form too, and what its owner says of it."""
+
+    query: Query
+    normal: NormalQuery
+    attributes: Attributes = NO_ATTRIBUTES
 
 
 class _Cell:
@@ -55,9 +71,10 @@ class _Cell:
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """Invariant: a query that is not gone stands in one segment, or in the tail.
+    """Invariant: a query that is not gone stands in one segment, or in the tail. Segments of a stream stand by age.
 
-    `left_out` are queries of the tail of which no segment can be made, each with the reason; they are gone.
+    `left_out` are queries of the tail of which no segment can be made, each with the reason; they are gone. `counted`
+    are the expressions whose failures are counted, in sets that keep columns. In one `epoch` dense ids mean the same.
     """
 
     version: int
@@ -67,51 +84,183 @@ class Version:
     segments: tuple[Placed, ...] = ()
     tail: Tail = field(default_factory=Tail)
     left_out: tuple[QueryError, ...] = ()
+    counted: Counted = field(default_factory=dict)
+    epoch: int = 0
     _cell: _Cell = field(default_factory=_Cell, init=False, repr=False)
 
     def add(self, queries: Sequence[Query], normal: Sequence[NormalQuery]) -> Version:
         """The next version, with more queries, given with their normal forms; their ids must be free."""
-        base = self.latest
-        table, numbers = base.table.add(queries)
-        tail = base.tail.add(list(zip(numbers, normal, strict=True)))
-        return base._next(table=table, tail=tail)
+        return self.change((), [Newcomer(*pair) for pair in zip(queries, normal, strict=True)])
 
     def remove(self, ids: Iterable[str]) -> Version:
         """The next version, without some queries."""
         base = self.latest
-        return base._next(table=base.table.remove([base.table.number(id) for id in ids]))
+        return base.change([base.table.number(id) for id in ids], ())
+
+    def change(
+        self,
+        leaving: Sequence[int],
+        coming: Sequence[Newcomer],
+        *,
+        version: int | None = None,
+        compiler: Compiler | None = None,
+    ) -> Version:
+        """The next version: without some queries, given by dense id, and with more, whose ids must then be free.
+
+        Whoever changes the streams gives a compiler for the new ones, and has all queries of the old ones leave.
+        """
+        base = self.latest
+        table, tail, counted = base.table.remove(leaving), base.tail, base.counted
+        compiler = base.compiler if compiler is None else compiler
+        added = range(0)
+        if coming:
+            columns = None
+            if table.has_columns:
+                streams = {stream.name: stream for stream in compiler.streams}
+                pairs = [(new.normal, new.attributes) for new in coming]
+                columns = table.columns.grown(table.size, streams, pairs)
+            table, added = table.add([new.query for new in coming], columns)
+            tail = tail.add([(dense, new.normal) for dense, new in zip(added, coming, strict=True)])
+        if table.has_columns:
+            counted = recounted(counted, table.columns, leaving, added)
+        return replace(
+            base,
+            version=base.version + 1 if version is None else version,
+            compiler=compiler,
+            table=table,
+            segments=_without(base.segments, leaving),
+            tail=tail,
+            counted=counted,
+            left_out=(),
+        )
 
     def served_by(self, executors: Sequence[SegmentExecutor]) -> Version:
         """The same version, its segments evaluated by others."""
         pairs = zip(executors, self.segments, strict=True)
-        return replace(
-            self, segments=tuple([Placed(executor, placed.numbering) for executor, placed in pairs])
-        )
-
-    def _next(self, **changes: Any) -> Version:
-        return replace(self, version=self.version + 1, left_out=(), **changes)
+        return replace(self, segments=tuple([replace(placed, executor=other) for other, placed in pairs]))
 
     @property
     def latest(self) -> Version:
         """This version with the most of it compiled that anybody wanted so far."""
         return self._cell.ready or self
 
-    def ready(self) -> Version:
-        """This version with all of its queries in segments; who comes first compiles, the others wait."""
+    def ready(self, building: Building | None = None) -> Version:
+        """This version with all of its queries in segments; who comes first compiles, the others wait.
+
+        Without a `building` segments are made as the settings say, and those that are due are merged as well.
+        """
         if not len(self.tail):
             return self
         cell = self._cell
         if cell.ready is None:
             with cell.making:
                 if cell.ready is None:
-                    cell.ready = self._compiled()
+                    cell.ready = self._compiled(building)
         return cell.ready
 
-    def _compiled(self) -> Version:
-        merging = Merging(self.compiler, self.table, self.settings)
-        segments, culprits = merging.merged(self.segments, self.tail)
-        table, left_out = self.table.remove(culprits), tuple(culprits.values())
-        return replace(self, table=table, segments=segments, tail=Tail(), left_out=left_out)
+    def _compiled(self, building: Building | None) -> Version:
+        by_stream: dict[str, Members] = {}
+        for dense, query in self.tail:
+            if not self.table.is_gone(dense):
+                by_stream.setdefault(query.stream, []).append((dense, query))
+        segments, culprits = self.segments, Culprits()
+        for stream, members in by_stream.items():
+            segments = self._taken_in(
+                segments, stream, members, building or Building(self.settings), culprits
+            )
+            if building is None and self.settings.segment_size is None:
+                segments = self._merged(segments, stream, culprits)
+        table, counted = self.table.remove(culprits), self.counted
+        if table.has_columns and culprits:
+            counted = recounted(counted, table.columns, culprits, ())
+        left_out = tuple(culprits.values())
+        return replace(self, table=table, segments=segments, tail=Tail(), left_out=left_out, counted=counted)
+
+    def _taken_in(
+        self,
+        segments: tuple[Placed, ...],
+        stream: str,
+        members: Members,
+        building: Building,
+        culprits: Culprits,
+    ) -> tuple[Placed, ...]:
+        """Segments with a new one of these queries, which takes in the youngest while that is small."""
+        own = [placed for placed in segments if placed.segment.stream == stream]
+        limited = self.settings.segment_size is not None
+        taken = None if limited else policy.open_segment(own, len(members), self.settings.largest_merge)
+        if taken is not None:
+            try:
+                members = [*members_of(taken, self.table, self.compiler), *members]
+            except (
+                QueryError
+            ):  # it needs a function that the resolver no longer knows; compiled it stays usable
+                taken = None
+        before = [taken] if taken is not None else []
+        left = [placed for placed in segments if placed is not taken]
+        return (*left, *building.segments(stream, members, before, culprits))
+
+    def _merged(self, segments: tuple[Placed, ...], stream: str, culprits: Culprits) -> tuple[Placed, ...]:
+        """Segments of which none is due to be merged."""
+        building, stuck = Building(self.settings), set[Placed]()
+        while chosen := policy.due(
+            [p for p in segments if p.segment.stream == stream and p not in stuck],
+            self.settings.largest_merge,
+        ):
+            members: Members = []
+            for placed in chosen:
+                try:
+                    members += members_of(placed, self.table, self.compiler)
+                except QueryError:  # as above
+                    stuck.add(placed)
+            if stuck.isdisjoint(chosen):
+                made = building.segments(stream, members, chosen, culprits)
+                if len(made) > 1:  # they cannot be compiled together: trying again would never end
+                    stuck.update(made)
+                segments = (*made, *(placed for placed in segments if placed not in chosen))
+        return segments
+
+    def replaced(self, before: Collection[Placed], after: Sequence[Placed], epoch: int) -> Version | None:
+        """The same version, the living queries of some segments in others; None if those are not there any more.
+
+        Both come from an earlier version of an epoch: who was removed since then is dead in the new segments.
+        """
+        executors = {placed.executor for placed in before}
+        kept = [placed for placed in self.segments if placed.executor not in executors]
+        if epoch != self.epoch or len(kept) + len(executors) != len(self.segments):
+            return None
+        dead = [self.table.dead_among(placed.numbering) for placed in after]
+        fresh = [replace(placed, dead=lost) for placed, lost in zip(after, dead, strict=True)]
+        return replace(self, segments=(*fresh, *kept))
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether the table has more rows that nobody needs than others."""
+        needed = sum(placed.size for placed in self.segments) + len(self.tail)
+        return self.table.size - needed > max(FEW, needed)
+
+    def compacted(self) -> tuple[Version, Integers]:
+        """The same version in a table without rows that nobody needs, and for every row where it is now, or -1.
+
+        Rows of removed queries stay as long as they are compiled: so segments stay as they are, and only what their
+        queries are called is written anew.
+        """
+        assert not len(self.tail), "what waits to be compiled would be lost"
+        needed = np.zeros(self.table.size, np.bool_)
+        for placed in self.segments:
+            needed[placed.numbering.all()] = True
+        moved = np.where(needed, np.cumsum(needed) - 1, -1)
+        segments = [
+            replace(placed, numbering=Numbering.of(moved[placed.numbering.all()])) for placed in self.segments
+        ]
+        table = self.table.compacted(np.flatnonzero(needed))
+        return replace(self, table=table, segments=tuple(segments), epoch=self.epoch + 1), moved
+
+    def check(self) -> None:
+        """Whether every query stands in a segment, or somebody would be skipped in silence; a `LedgerError` if not."""
+        compiled = sum(placed.alive for placed in self.segments)
+        waiting = sum(1 for dense, _ in self.tail if not self.table.is_gone(dense))
+        if compiled + waiting != len(self.table):
+            raise LedgerError(f"{len(self.table)} queries are alive, but {compiled + waiting} are compiled")
 
     def stream(self, name: str | None = None) -> Stream:
         """A stream by name; without one, the only one that there is."""
@@ -163,7 +312,7 @@ class Version:
         for placed in reading.segments if rows else ():
             parts += rescue.match(placed, evaluation, rows, self, failed, threads=threads)
         failed = {number: error for number, error in failed.items() if not self.table.is_gone(number)}
-        return Matches(self.table, rows, parts, first=first, failed=failed)
+        return Matches(self.table, rows, parts, first=first, failed=failed, all_alive=reading.all_alive)
 
     def count(
         self,
@@ -193,3 +342,17 @@ class Version:
     def name(self, number: int) -> str:
         """The id of a query."""
         return self.table.query(number).id
+
+
+def _without(segments: tuple[Placed, ...], leaving: Sequence[int]) -> tuple[Placed, ...]:
+    """Segments that know that some of their queries are gone."""
+    if not leaving:
+        return segments
+    gone = np.unique(np.array(leaving, np.int64))
+    lost = [placed.numbering.count(gone) for placed in segments]
+    return tuple(
+        [
+            replace(placed, dead=placed.dead + count) if count else placed
+            for placed, count in zip(segments, lost, strict=True)
+        ]
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -87,10 +88,10 @@ def test_nothing_happens_if_one_is_refused(engine: Engine, change: dict, message
 def test_a_change_that_breaks_leaves_no_trace(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.add("a", "SELECT * FROM quotes")
     with monkeypatch.context() as patch:
-        patch.setattr("eddyline.engine.live.build_piece", lambda *_: 1 / 0)
+        patch.setattr("eddyline.standing.building.Building.segments", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             engine.change(add={"b": "SELECT symbol FROM quotes"}, remove=["a"])
-    assert engine.version == 1 and len(engine._live.select_lists) == 1
+    assert engine.version == 1
     assert engine.push("quotes", BATCH).rows == 3
     engine.change(add={"b": "SELECT symbol FROM quotes"}, remove=["a"])
     assert engine.push("quotes", BATCH).of("b")["symbol"].to_pylist() == ["A", "B", "C"]
@@ -111,7 +112,8 @@ def test_one_table_for_each_distinct_select_list(engine: Engine, monkeypatch: py
         deliveries.of("x")
 
 
-def test_slots_are_used_again(engine: Engine) -> None:
+def test_rows_that_nobody_needs_are_let_go(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eddyline.standing.version.FEW", 20)
     for number in range(300):
         engine.add(f"q{number}", f"SELECT symbol FROM quotes WHERE price > {number % 7}")
         if number >= 10:
@@ -119,7 +121,9 @@ def test_slots_are_used_again(engine: Engine) -> None:
         assert set(ids(next(iter(engine.push("quotes", BATCH))))) == set(engine.queries())
         if number % 50 == 0:
             engine.merge()
-    assert len(engine._live.state.table) <= 128
+    assert engine._standing.current.table.size <= 128 and engine._standing.current.epoch > 0
+    delivered = next(iter(engine.push("quotes", BATCH)))
+    assert delivered["number"][0].as_py() == 290 and engine["q299"].sql.endswith("> 5")
     engine.ledger.check()
     assert engine.ledger.totals.total.matches == engine.ledger.removed.matches + sum(
         account.matches for account in engine.ledger.queries().values()
@@ -176,8 +180,9 @@ def test_what_does_not_add_up_is_told(engine: Engine, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Results, "selected", lambda *_: [])
     with pytest.raises(LedgerError, match="unaccounted for"):
         engine.push("quotes", BATCH)
-    piece = engine._live.state.pieces["quotes"][0]
-    piece.dead = 1
+    version = engine._standing.current
+    wrong = replace(version, segments=(replace(version.segments[0], dead=1),))
+    engine._standing.current = wrong
     with pytest.raises(LedgerError, match="2 queries are alive, but 1 are compiled"):
         engine.add({"b": "SELECT size FROM trades"})
 
@@ -232,14 +237,14 @@ def test_changes_while_pushes_go_on(engine: Engine) -> None:
 def test_merging_that_breaks_is_logged(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("eddyline.engine.merging.build_piece", lambda *_: 1 / 0)
+    monkeypatch.setattr("eddyline.standing.merger.members_of", lambda *_: 1 / 0)
     with caplog.at_level(logging.ERROR, "eddyline.engine"):
         for number in range(40):
             engine.add(f"q{number}", f"SELECT symbol FROM quotes WHERE price < {number}")
         for thread in threading.enumerate():
             if thread.name == "eddyline-merging":
                 thread.join()
-    assert "merging 2 pieces of stream quotes failed" in "\n".join(caplog.messages)
+    assert "merging 2 segments of stream quotes failed" in "\n".join(caplog.messages)
     assert engine.push("quotes", BATCH.slice(0, 1)).ledger.total.matches == 34
 
 

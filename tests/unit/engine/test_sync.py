@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine, QueryError, Stream
-from eddyline.engine.live import LiveSet
 from eddyline.errors import EddylineError, RegistryError
 from eddyline.project.account import Account
 from eddyline.registry import Drop, Put, Registry, Set, State, Verdict
+from eddyline.standing.standing import Standing
 
 QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
 BATCH = pa.record_batch({"symbol": ["A", "B", "C"], "price": [5, 50, 0]})
@@ -143,13 +143,13 @@ def test_pushes_see_other_columns_only_with_the_version_that_has_them(
     engine = Engine(registry=registry)
     wider = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.decimal128(20, 2))]))
     registry.declare(wider, check=lambda query: Verdict())
-    change, during = LiveSet.change, []
+    change, during = Standing.try_change, []
 
-    def watched(live: LiveSet, *arguments: Any) -> int:
+    def watched(standing: Standing, *arguments: Any, **named: Any) -> Any:
         during.append(engine.push("quotes", BATCH).rows)
-        return change(live, *arguments)
+        return change(standing, *arguments, **named)
 
-    monkeypatch.setattr(LiveSet, "change", watched)
+    monkeypatch.setattr(Standing, "try_change", watched)
     engine.sync()
     assert during == [2] and engine.streams == (wider,)
 

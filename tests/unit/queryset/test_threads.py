@@ -17,9 +17,9 @@ import pytest
 from eddyline import QuerySet, Stream, reference
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
-from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.placed import Placed
 from eddyline.model.query import Query
-from eddyline.standing.merging import Merging
+from eddyline.standing.building import Building
 from eddyline.standing.table import SavedRows, Table, checksums
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int64(), "s": pa.string()}))
@@ -62,16 +62,16 @@ def together(work: list[Callable[[], Any]]) -> list[Any]:
 
 def test_threads_that_come_while_another_one_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     queries = QuerySet.build(texts(0, 20), streams=[TICKS])
-    compiling, calls, merged = threading.Event(), [], Merging.merged
+    compiling, calls, made = threading.Event(), [], Building.segments
 
-    def slow(*arguments: Any) -> tuple[SegmentExecutor, ...]:
+    def slow(*arguments: Any) -> list[Placed]:
         calls.append(1)
-        found = merged(*arguments)
+        found = made(*arguments)
         compiling.set()
         threading.Event().wait(0.05)  # the others come now
         return found
 
-    monkeypatch.setattr(Merging, "merged", slow)
+    monkeypatch.setattr(Building, "segments", slow)
     with ThreadPoolExecutor(THREADS) as pool:
         first = pool.submit(queries.match, BATCH)
         assert compiling.wait(10)

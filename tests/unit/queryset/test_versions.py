@@ -12,7 +12,7 @@ import pytest
 from eddyline import QuerySet, Stream
 from eddyline.index.segment import Segment
 from eddyline.model.query import NormalQuery, Query
-from eddyline.standing import merging
+from eddyline.standing import building
 from eddyline.standing.table import SavedRows, Table, checksums
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32()}))
@@ -65,14 +65,14 @@ def test_a_bug_of_ours_takes_nobody_with_it(monkeypatch: pytest.MonkeyPatch) -> 
     """Whom compiling fails at is left out; who fail only together are compiled apart."""
     texts = {f"q{i}": above(i % 3) for i in range(40)}
     wanted = QuerySet.build(texts, streams=[TICKS]).count(BATCH)
-    plain = merging.build_segment
+    plain = building.build_segment
 
     def build(stream: str, queries: list[NormalQuery], *rest: Any) -> Segment:
         ids = {query.id for query in queries}
         assert "q7" not in ids and not {"q20", "q21"} <= ids, "never seen such queries"
         return plain(stream, queries, *rest)
 
-    monkeypatch.setattr(merging, "build_segment", build)
+    monkeypatch.setattr(building, "build_segment", build)
     queries = QuerySet.build(texts, streams=[TICKS])
     assert queries.count(BATCH) == {id: count for id, count in wanted.items() if id != "q7"}
     assert [problem.query for problem in queries.problems] == ["q7"] and len(queries) == 39

@@ -119,7 +119,7 @@ def test_not_even_a_bug_of_ours_stops_the_others(
         assert not any(query.id == "cursed" for query in queries), "never seen such a query"
         return plain(stream, queries, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("eddyline.standing.merging.build_segment", build)
+    monkeypatch.setattr("eddyline.standing.building.build_segment", build)
     edits = [Put(name, text(3)) for name in ("a", "b", "cursed", "c")]
     registry.change(edits, author="ann")
     assert versions.current() == 3 and set(versions.problems) == {"cursed"}

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine, QuerySet, Stream
-from eddyline.engine.gate import PATIENCE, Gate
 from eddyline.model.pacing import paced
+from eddyline.standing.gate import PATIENCE, Gate
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32()}))
 BATCH = pa.record_batch({"a": pa.array(range(50), pa.int32())})

@@ -24,7 +24,7 @@ from eddyline.model.query import Query
 from eddyline.standing.own_process import collect_rarely
 
 _SERVE: Final = (
-    "import sys; from eddyline.engine.building import serve; serve(sys.stdin.buffer, sys.stdout.buffer)"
+    "import sys; from eddyline.standing.process import serve; serve(sys.stdin.buffer, sys.stdout.buffer)"
 )
 
 
@@ -39,7 +39,7 @@ class Job:
     queries: Sequence[Query]
 
 
-class Builder:
+class BuilderProcess:
     """The other process; it is started at once, which takes a second, and ends when this one does or lets go of it."""
 
     def __init__(self) -> None:

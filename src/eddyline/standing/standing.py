@@ -1,0 +1,140 @@
+"""The version in force: changed by one writer at a time, read without waiting, merged on the side.
+
+    changes     lock ─► Version v+1 ─► its new queries compiled ─► published
+    readers     Version v                                            no lock: a version is never changed
+    merging     segments that are too many ─► one, beside everything ─► lock ─► published, same version
+
+Whoever keeps numbers by dense id hears of changes, and of rows that have moved, before the version that has them is
+published: so it has heard of everything that a version it meets is about.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from eddyline.compile import Compiler
+from eddyline.errors import QueryError
+from eddyline.model.expression import Expression
+from eddyline.standing.building import Building
+from eddyline.standing.gate import Gate
+from eddyline.standing.merger import Merger, Where
+from eddyline.standing.version import Newcomer, Version
+
+Integers = npt.NDArray[np.signedinteger[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One revision of a query, as accounts know it; `fallible` is what can fail in its conditions."""
+
+    id: str
+    dense: int
+    stream: str
+    fallible: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one version changed: members that went and members that came."""
+
+    version: int
+    removed: tuple[Member, ...]
+    added: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A new epoch: row i of the table is row `rows[i]` now, or is gone if that is -1."""
+
+    epoch: int
+    rows: Integers
+
+
+class Standing:
+    """Holds the version in force. Its first version has columns."""
+
+    def __init__(
+        self, version: Version, on_event: Callable[[Change | Moved], None], merging: Where = "thread"
+    ) -> None:
+        assert version.table.has_columns, "accounts and results need what goes with the queries"
+        self.lock = threading.RLock()
+        self.current = version
+        self.gate = Gate()
+        self.building = Building(version.settings, self.gate)
+        self._on_event = on_event
+        self.merger = Merger(self, merging)
+
+    @contextmanager
+    def pushing(self) -> Iterator[Version]:
+        """The version for a push; as long as it lasts, compiling gives way."""
+        with self.gate:
+            yield self.current
+
+    def change(
+        self,
+        leaving: Sequence[int],
+        coming: Sequence[Newcomer],
+        *,
+        version: int | None = None,
+        compiler: Compiler | None = None,
+    ) -> None:
+        """Make the next version and put it in force; a `QueryError`, and nothing changes, if a query cannot be compiled."""
+        problems = self.try_change(leaving, coming, version=version, compiler=compiler, partly=False)
+        if problems:
+            raise problems[0]
+
+    def try_change(
+        self,
+        leaving: Sequence[int],
+        coming: Sequence[Newcomer],
+        *,
+        version: int | None = None,
+        compiler: Compiler | None = None,
+        partly: bool = True,
+    ) -> tuple[QueryError, ...]:
+        """The same; gives the queries that cannot be compiled, which are left out if it is made all the same."""
+        with self.lock:
+            before = self.current
+            after = before.change(leaving, coming, version=version, compiler=compiler).ready(self.building)
+            if after.left_out and not partly:
+                return after.left_out
+            after.check()
+            added = range(after.table.size - len(coming), after.table.size)
+            self._on_event(
+                Change(
+                    after.version,
+                    tuple([_member(before, dense) for dense in leaving]),
+                    tuple([_member(after, dense) for dense in added if not after.table.is_gone(dense)]),
+                )
+            )
+            self.current = after
+            self.merger.wake()
+            return after.left_out
+
+    def swap(self, make: Callable[[Version], Version | None]) -> None:
+        """Put the same version in another form in force; None leaves the one that there is."""
+        with self.lock:
+            other = make(self.current)
+            if other is not None:
+                other.check()
+                self.current = other
+
+    def compact(self) -> None:
+        """Begin a new epoch, in a table without rows that nobody needs."""
+        with self.lock:
+            shorter, moved = self.current.compacted()
+            shorter.check()
+            self._on_event(Moved(shorter.epoch, moved))
+            self.current = shorter
+
+
+def _member(version: Version, dense: int) -> Member:
+    columns = version.table.columns
+    return Member(version.name(dense), dense, columns.selection(dense)[0].name, columns.fallible(dense))
