@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
 
+from eddyline.model.expression import Expression
 from eddyline.reference.regex_search import TooManySteps
 from eddyline.testing.text import statement_text
 from eddyline.testing.tree import Statement
@@ -25,6 +26,7 @@ class Finding:
     actual: object
     row: int | None = None
     detail: str = ""
+    failed: tuple[Expression, ...] = ()  # what gave NULL here because it failed
 
     def __str__(self) -> str:
         where = "" if self.row is None else f" in row {self.row}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from eddyline.functions.arithmetic import literal_decimal
@@ -133,6 +134,30 @@ def condition(operand: Expression, what: str) -> Expression:
     raise TypeMismatch(
         f"{what} wants a condition, not {operand.type}", hint="compare it with something, such as <> 0"
     )
+
+
+def conditions(operands: Sequence[Expression], what: str) -> tuple[Expression, ...]:
+    """Operands of a chain of AND or of OR; text is read as a boolean only where a condition stands beside it.
+
+    >>> [part.type for part in conditions((TRUE, Literal("true", t.STRING)), "AND")]
+    [BooleanType(), BooleanType()]
+    """
+    found = tuple([condition(operand, what) for operand in operands])
+    _check_sides([operand.type for operand in operands], what)
+    return found
+
+
+def _check_sides(types: Sequence[t.DataType], what: str) -> t.DataType:
+    """Refuse text beside text or NULL, as Spark does, which makes a balanced tree of a chain."""
+    if len(types) == 1:
+        return types[0]
+    middle = (len(types) + 1) // 2
+    sides = [_check_sides(half, what) for half in (types[:middle], types[middle:])]
+    if t.STRING in sides and t.BOOLEAN not in sides:
+        raise TypeMismatch(
+            f"{what} cannot take {sides[0]} and {sides[1]}", hint="compare it with something, such as = 'x'"
+        )
+    return t.BOOLEAN
 
 
 def conjunction(parts: tuple[Expression, ...]) -> Expression:

@@ -321,7 +321,7 @@ class Binder:
     def _operator(self, node: s.Operator) -> Expression:
         name = node.name
         if name in ("and", "or"):
-            parts = tuple(comparison.condition(self.piece(part), name.upper()) for part in node.operands)
+            parts = comparison.conditions([self.piece(part) for part in node.operands], name.upper())
             return comparison.conjunction(parts) if name == "and" else comparison.disjunction(parts)
         operands = tuple(self.expression(operand) for operand in node.operands)
         if name in _COMPARISON:

@@ -140,6 +140,8 @@ class _Printer:
         form = FORMS[node.form]
         needed = form.level < (PRIMARY if self.full else level)
         parentheses = 0 if level == BARE else needed + self.chance(0.06)
+        if node.form == "literal" and self.tokens and self.tokens[-1] == "-":
+            parentheses = 0  # - 5 is a number, - (5) an operation, which fails where the number has 38 digits
         self.tokens += ["("] * parentheses
         if node.form == "literal":
             self.tokens.append(node.word)
