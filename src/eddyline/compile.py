@@ -29,7 +29,7 @@ from eddyline.model.query_state import Verdict
 from eddyline.normalize import Plan, plan
 from eddyline.sql.bind import bind, bind_text
 from eddyline.sql.resolver import Resolver
-from eddyline.sql.spark_only import spark_functions
+from eddyline.sql.spark_only.functions import spark_functions
 from eddyline.sql.template import Split, negated, split
 
 MAX_SHAPES: Final = 10_000  # shapes kept; the one unused for longest goes first

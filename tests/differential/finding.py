@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
 
-from eddyline.reference.regex_search import TooManySteps
+from eddyline.reference.regex.search import TooManySteps
 from eddyline.testing.text import statement_text
 from eddyline.testing.tree import Statement
 

@@ -16,8 +16,8 @@ from eddyline.functions.java_regex.linear import LinearSearch
 from eddyline.functions.java_regex.parse import parse
 from eddyline.functions.java_regex.program import program
 from eddyline.functions.java_regex.search import BacktrackingSearch
-from eddyline.reference.regex import parsed
-from eddyline.reference.regex_search import Search
+from eddyline.reference.regex.parse import parsed
+from eddyline.reference.regex.search import Search
 from eddyline.testing.regexes import regex, regex_text
 
 

@@ -12,7 +12,7 @@ from eddyline.model.expression import Call, Expression, Literal, Parameter
 from eddyline.normalize.domain import Numbered
 from eddyline.normalize.preimage import Monotone, Outcome
 from eddyline.normalize.rewrite import rewrite
-from eddyline.normalize.unwrap_casts import CASTS, cast_function
+from eddyline.normalize.rules.unwrap_casts import CASTS, cast_function
 
 Values = Sequence[object]
 Getter = Callable[[Values], Any]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from eddyline.model import types as t
-from eddyline.reference.arithmetic import wrap
 from eddyline.reference.compare import compare
 from eddyline.reference.failure import Failure
+from eddyline.reference.numbers.arithmetic import wrap
 from eddyline.reference.text import joined
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from eddyline.errors import SchemaError
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
-from eddyline.reference.floats import round32
+from eddyline.reference.numbers.floats import round32
 from eddyline.reference.text import from_octets
 
 _MICROSECONDS: Final = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}

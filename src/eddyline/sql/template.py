@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from eddyline.model import types as t
-from eddyline.sql import literals
+from eddyline.sql.grammar import literals
 
 _UNUSUAL = re.compile(r"--|/\*|[\"`\\$\x00]|''|[\ud800-\udfff]")
 _CONSTANT = re.compile(r"('[^']*')|((?<![\w.])\d+(?:\.\d+)?(?![\w.]))")

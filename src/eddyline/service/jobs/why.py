@@ -22,7 +22,7 @@ from eddyline.service.data_sources import Data, check_zone, data_of
 from eddyline.service.files.schemas import read_source
 from eddyline.service.findings import Finding
 from eddyline.service.watcher import SILENT, Watcher
-from eddyline.sql.select import parse
+from eddyline.sql.grammar.select import parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from eddyline.errors import EddylineError
-from eddyline.reference.character_set import CATEGORIES, POSIX, SHORT, CharacterSet, category, single
 from eddyline.reference.failure import Failure
+from eddyline.reference.regex.character_set import CATEGORIES, POSIX, SHORT, CharacterSet, category, single
 
 _CONTROL: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
 _NUMERIC: Final = (

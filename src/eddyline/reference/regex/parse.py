@@ -1,4 +1,4 @@
-"""RLIKE: Java's regular expressions, on a subset, read into the parts that `regex_search` finds.
+"""RLIKE: Java's regular expressions, on a subset, read into the parts that `search.py` finds.
 
 In the subset: characters and their escapes, quoting with backslash Q and E, classes with union and intersection,
 `\\d \\w \\s \\h \\v \\R`, the ASCII `\\p{...}` and the general categories, the anchors `^ $ \\A \\Z \\z \\b \\B`, all
@@ -17,10 +17,10 @@ from functools import lru_cache
 from math import inf
 from typing import Final
 
-from eddyline.reference.character_set import ANY, LINE_ENDS, VERTICAL, WORD, CharacterSet, single
 from eddyline.reference.failure import Failure
-from eddyline.reference.regex_class import Reader, UnsupportedPattern
-from eddyline.reference.regex_search import (
+from eddyline.reference.regex.character_class import Reader, UnsupportedPattern
+from eddyline.reference.regex.character_set import ANY, LINE_ENDS, VERTICAL, WORD, CharacterSet, single
+from eddyline.reference.regex.search import (
     Atomic,
     Capture,
     Look,

@@ -14,8 +14,8 @@ from importlib import resources
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from eddyline.reference.calendar import DAYS_PER_ERA
 from eddyline.reference.failure import Failure
+from eddyline.reference.times.calendar import DAYS_PER_ERA
 
 SECOND: Final = 1_000_000
 DAY: Final = 86_400 * SECOND

@@ -20,12 +20,13 @@ from typing import Final, NoReturn
 
 from eddyline.errors import QueryError, Span
 from eddyline.model import types as t
-from eddyline.sql import literals, refused
-from eddyline.sql import syntax as s
-from eddyline.sql.cursor import HINTS
-from eddyline.sql.datatypes import data_type
-from eddyline.sql.parse_literals import LiteralParser
-from eddyline.sql.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD, Token
+from eddyline.sql import refused
+from eddyline.sql.grammar import literals
+from eddyline.sql.grammar import syntax as s
+from eddyline.sql.grammar.cursor import HINTS
+from eddyline.sql.grammar.datatypes import data_type
+from eddyline.sql.grammar.parse_literals import LiteralParser
+from eddyline.sql.grammar.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD, Token
 
 _COMPARISONS: Final = {
     "=": "eq",

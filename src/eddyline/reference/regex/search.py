@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from eddyline.errors import EddylineError
-from eddyline.reference.character_set import CharacterSet
+from eddyline.reference.regex.character_set import CharacterSet
 
 MOST_STEPS: Final = 1_000_000
 

@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 
 from eddyline.errors import QueryError, Span
 from eddyline.sql import refused
-from eddyline.sql.tokens import END, WORD, Token, tokenize
+from eddyline.sql.grammar.tokens import END, WORD, Token, tokenize
 
 MAX_DEPTH: Final = 500  # nested parentheses, and operators of one chain
 _FRAMES: Final = 20_000

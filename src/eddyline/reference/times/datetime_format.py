@@ -19,10 +19,10 @@ from functools import cache
 from typing import Final
 
 from eddyline.model import types as t
-from eddyline.reference import calendar
-from eddyline.reference.arithmetic import in_range
 from eddyline.reference.failure import Failure
-from eddyline.reference.zones import DAY, SECOND, Zone
+from eddyline.reference.numbers.arithmetic import in_range
+from eddyline.reference.times import calendar
+from eddyline.reference.times.zones import DAY, SECOND, Zone
 
 _FIELDS: Final = {
     "y": "year",

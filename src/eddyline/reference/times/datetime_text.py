@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from eddyline.model import types as t
-from eddyline.reference import calendar
-from eddyline.reference.arithmetic import in_range
 from eddyline.reference.failure import Failure
+from eddyline.reference.numbers.arithmetic import in_range
 from eddyline.reference.text import JAVA_SPACE, SPACE
-from eddyline.reference.zones import DAY, SECOND, Zone, zone
+from eddyline.reference.times import calendar
+from eddyline.reference.times.zones import DAY, SECOND, Zone, zone
 
 _DATE = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
 _DAY: Final = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from eddyline.model import types as t
-from eddyline.reference import calendar
-from eddyline.reference.arithmetic import in_range, wrap
-from eddyline.reference.zones import DAY, SECOND, Zone, zone
+from eddyline.reference.numbers.arithmetic import in_range, wrap
+from eddyline.reference.times import calendar
+from eddyline.reference.times.zones import DAY, SECOND, Zone, zone
 
 UTC: Final = Zone(None)
 
