@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eddyline.functions.evaluate.arrays import text_buffers
-from eddyline.functions.java_regex import Found, Unsupported
+from eddyline.functions.java_regex import SearchResult, Unsupported
 from eddyline.functions.java_regex.automaton import NotLinear
 from eddyline.functions.java_regex.linear import LinearSearch
 from eddyline.functions.java_regex.parse import parse
@@ -30,7 +30,7 @@ def engines(pattern: str) -> tuple[BacktrackingSearch, LinearSearch | None]:
         return BacktrackingSearch(program(node)), None
 
 
-def found(search: BacktrackingSearch | LinearSearch, texts: list[str], **options: int) -> Found:
+def found(search: BacktrackingSearch | LinearSearch, texts: list[str], **options: int) -> SearchResult:
     """What is found in some texts; what comes behind them lets even the last one be looked at in blocks."""
     array = pa.array([*texts, "a" * 64], pa.string())
     return search.search(*text_buffers(array), np.arange(len(texts)), **options)

@@ -166,11 +166,11 @@ def substring(text: Text, position: int, length: int) -> Text:
     ('bc', 'a', 'ab')
     """
     if isinstance(text, str):
-        return joined(characters(text)[_place(len(characters(text)), position, length)])
-    return text[_place(len(text), position, length)]
+        return joined(characters(text)[_slice(len(characters(text)), position, length)])
+    return text[_slice(len(text), position, length)]
 
 
-def _place(size: int, position: int, length: int) -> slice:
+def _slice(size: int, position: int, length: int) -> slice:
     start = position - 1 if position > 0 else size + position if position < 0 else 0
     end = min(start + length, _LARGEST_INT)
     return slice(max(start, 0), max(end, 0))

@@ -67,14 +67,14 @@ def check_text(
     >>> check_text("A & 3 = 1 -- odd", {"a": Column("a", INT)}, functions=()).text
     '`a` & 3 = 1'
     """
-    return _Writer(text, columns, functions, qualifiers, spell or _quoted_column, try_forms).write()
+    return _SparkTextWriter(text, columns, functions, qualifiers, spell or _quoted_column, try_forms).write()
 
 
 def _quoted_column(column: Column) -> str:
     return quoted(column.name)
 
 
-class _Writer(TokenWriter):
+class _SparkTextWriter(TokenWriter):
     """Goes through the tokens once."""
 
     def __init__(
