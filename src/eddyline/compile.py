@@ -174,9 +174,9 @@ class Compiler:
         """The constants that stand behind a minus. Zero is the same with it and without: one stands in for it here."""
         zeros = [index for index in free if found.values[index] == 0]
         if zeros:
-            text, places = query.sql, found.places()
+            text, spans = query.sql, found.spans()
             for index in zeros:
-                end = places[index][1]
+                end = spans[index][1]
                 text = f"{text[: end - 1]}1{text[end:]}"
             shown = split(text)
             assert shown is not None and shown.types == found.types, "the last digit changes no type"
@@ -189,8 +189,8 @@ class Compiler:
         }
 
     def _bind(self, query: Query, found: Split, chosen: Sequence[int]) -> tuple[BoundQuery, set[int]]:
-        places = found.places()
-        parameters = {places[index][1]: (places[index][0], index) for index in chosen}
+        spans = found.spans()
+        parameters = {spans[index][1]: (spans[index][0], index) for index in chosen}
         context = Context(self.time_zone)
         bound = bind_text(query, self.streams, context, resolver=self.resolver, parameters=parameters)
         return bound, context.pinned

@@ -66,13 +66,13 @@ def preimage(function: Monotone, regions: Regions) -> Regions:
     start = current = None
     cuts: list[Cut] = []
     for piece in function.pieces:
-        state, places = _through(function, piece, flips, regions)
+        state, inside = _through(function, piece, flips, regions)
         if current is None:
             start = state
         elif state != current:
             cuts.append(_rounder(piece.low))
-        cuts += places
-        current = state ^ bool(len(places) % 2)
+        cuts += inside
+        current = state ^ bool(len(inside) % 2)
     assert start is not None, "a function has at least one piece"
     value = function.source.value
     named = tuple([(value(ordinal), side) for ordinal, side in cuts])

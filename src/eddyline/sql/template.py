@@ -32,7 +32,7 @@ class Split:
     values: tuple[object, ...]
     lengths: tuple[int, ...]
 
-    def places(self) -> list[tuple[int, int]]:
+    def spans(self) -> list[tuple[int, int]]:
         """Where each constant starts and ends in the text."""
         found, at = [], 0
         for piece, length in zip(self.pieces, self.lengths, strict=False):

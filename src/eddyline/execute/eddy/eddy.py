@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from eddyline.errors import EddylineError, SettingsError
 from eddyline.execute.eddy.clauses import clauses_of
 from eddyline.execute.eddy.flowing import Arrivals, Bits, Flowing, bits_of
-from eddyline.execute.eddy.operator import FILTERS, FilterName, Operator, Selection
+from eddyline.execute.eddy.operator import FILTERS, EddyOperator, FilterName, Selection
 from eddyline.execute.eddy.routing import Policy, RandomRouting
 from eddyline.execute.eddy.source import Source, Withdrawn
 from eddyline.functions.evaluate import Evaluation
@@ -33,7 +33,7 @@ class Result:
     query: str
 
 
-class _Place(NamedTuple):
+class _RoutedOperator(NamedTuple):
     """An operator, the source whose tuples it takes, and its bit there."""
 
     source: Source
@@ -74,7 +74,7 @@ class Eddy:
         self._filters: FilterName = filters
         self._capacity, self._room, self._needed_only = capacity, queue, needed_only
         self._costs = dict(costs or {})
-        self._work: Counter[Operator] = Counter()  # ticks spent on the tuple in front of each queue
+        self._work: Counter[EddyOperator] = Counter()  # ticks spent on the tuple in front of each queue
         self._stream_of: dict[str, str] = {}
         self._pool: deque[Flowing] = deque()
         self._results: list[Result] = []
@@ -160,7 +160,7 @@ class Eddy:
         self.policy.took(chosen)
         return True
 
-    def _tick(self, place: _Place) -> None:
+    def _tick(self, place: _RoutedOperator) -> None:
         """One tick of an operator's work on the first tuple of its queue."""
         source, operator = place.source, place.operator
         self._work[operator] += 1
@@ -201,7 +201,7 @@ class Eddy:
         for selection in self.sources[stream].operators.values():
             yield from selection.queue
 
-    def _operators(self) -> Iterator[_Place]:
+    def _operators(self) -> Iterator[_RoutedOperator]:
         for source in self.sources.values():
             for bit, selection in source.operators.items():
-                yield _Place(source, 1 << bit, selection)
+                yield _RoutedOperator(source, 1 << bit, selection)

@@ -21,13 +21,13 @@ from eddyline.reference.failure import Failure
 from eddyline.reference.regex.character_class import PatternReader, UnsupportedPattern
 from eddyline.reference.regex.code_points import ANY, LINE_ENDS, VERTICAL, WORD, CodePoints, single
 from eddyline.reference.regex.search import (
-    Anchor,
     AtomicGroup,
     Capture,
     LookAround,
     Node,
     One,
     Options,
+    PositionTest,
     Reference,
     Repetition,
     Search,
@@ -168,9 +168,9 @@ class _PatternParser(PatternReader):
         if self.peek() == "{":
             raise self._repetition_of_nothing()
         if self.take("^"):
-            return Anchor(_CARET["m" in self.flags, "d" in self.flags])
+            return PositionTest(_CARET["m" in self.flags, "d" in self.flags])
         if self.take("$"):
-            return Anchor(_DOLLAR["m" in self.flags, "d" in self.flags])
+            return PositionTest(_DOLLAR["m" in self.flags, "d" in self.flags])
         if self.take("."):
             return One(self._dot())
         if self.take("\\"):
@@ -275,7 +275,7 @@ class _PatternParser(PatternReader):
         if letter == "R":
             return _LINE_BREAK
         if letter is not None:
-            return Anchor(self._place(letter))
+            return PositionTest(self._place(letter))
         if not self.at_end() and self.peek() in "123456789k":
             return self._reference()
         return One(self.escaped_set())

@@ -1,6 +1,6 @@
 """Finds a match of a regular expression by trying one path after the other, in Java's order, and counts the steps.
 
-A step is an attempt to match a character, an anchor, a back reference or each character of one, to look around, or to
+A step is an attempt to match a character or a position, a back reference or each character of one, to look around, or to
 begin another turn of a repetition. What is left to match is a list that paths share; where two paths part, the second one
 is put aside with all that it knows.
 """
@@ -29,7 +29,7 @@ class One:
 
 
 @dataclass(frozen=True)
-class Anchor:
+class PositionTest:
     """A position, by a test of the text and the offset: `^`, `$` and the like."""
 
     holds: Callable[[str, int], bool]
@@ -109,7 +109,7 @@ class _Turns:
 
 
 Node: TypeAlias = (
-    One | Anchor | Series | Options | Capture | Reference | AtomicGroup | LookAround | Repetition
+    One | PositionTest | Series | Options | Capture | Reference | AtomicGroup | LookAround | Repetition
 )
 _Internal: TypeAlias = _EndOfCapture | _Begin | _Turns
 Rest: TypeAlias = "tuple[Node | _Internal, Rest] | None"
@@ -133,7 +133,7 @@ def width(node: Node) -> int | None:
         case Repetition(item, low, high, _):
             inner = width(item)
             return inner * low if inner is not None and low == high else None
-        case Anchor() | LookAround():
+        case PositionTest() | LookAround():
             return 0
     return None
 
@@ -176,7 +176,7 @@ class Search:
                 self._step()
                 if at < len(self.text) and choices.has(self.text[at]):
                     yield rest, at + 1, captures
-            case Anchor(holds):
+            case PositionTest(holds):
                 self._step()
                 if holds(self.text, at):
                     yield rest, at, captures

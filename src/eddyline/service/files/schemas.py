@@ -18,8 +18,8 @@ from eddyline.functions.evaluate import arrow_type
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.runtime.embedded.chunk import native
+from eddyline.runtime.embedded.input_files import open_bytes
 from eddyline.runtime.embedded.pipes import HEAD, is_pipe, pipe_of
-from eddyline.runtime.embedded.places import open_bytes
 from eddyline.service.files.text import read_bytes, read_text
 from eddyline.sql.grammar.cursor import Cursor
 from eddyline.sql.grammar.datatypes import fields

@@ -77,7 +77,7 @@ def result_rows(work: ResultWork, batches: Iterator[pa.RecordBatch]) -> Iterator
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    task = _Task(work, 0 if context is None else context.partitionId())
+    task = _ResultTask(work, 0 if context is None else context.partitionId())
     for batch in batches:
         yield from task.results(batch.rename_columns(work.columns))
     yield task.summary_row()
@@ -93,14 +93,14 @@ class _Readable:
     place: Integers
 
 
-class _Form(NamedTuple):
+class _ResultFormat(NamedTuple):
     """How the results of one SELECT list leave, by sink: as text, and in which of the typed columns (-1: in none)."""
 
     as_text: Flags
     column: Integers
 
 
-class _Task:
+class _ResultTask:
     """One task: the set and what goes with it, opened; the counts so far."""
 
     def __init__(self, work: ResultWork, partition: int) -> None:
@@ -128,7 +128,7 @@ class _Task:
         self._reasons = pa.array([route.reason for route in routes], pa.string())
         names = [to or route.sink for to, route in zip(table.destinations, routes, strict=True)]
         self._destination_texts = pa.array(names, pa.string())
-        self._forms: dict[int, _Form] = {}
+        self._formats: dict[int, _ResultFormat] = {}
         self._struct_types = [
             pa.struct(list(zip(typed.names, table.projections[typed.numbers[0]].schema.types, strict=True)))
             for typed in work.typed.distinct
@@ -253,9 +253,9 @@ class _Task:
             )
         return found
 
-    def _form(self, selected: Selected) -> _Form:
+    def _form(self, selected: Selected) -> _ResultFormat:
         number = selected.select.number
-        found = self._forms.get(number)
+        found = self._formats.get(number)
         if found is None:
             typed = self._work.typed
             places = [typed.place(sink, number) for sink in self._sinks]
@@ -265,7 +265,7 @@ class _Task:
             ]
             column = [-1 if place is None else place for place in places]
             # what has no sink is a dead letter, and these are text
-            found = self._forms[number] = _Form(np.array([*as_text, True]), np.array([*column, -1]))
+            found = self._formats[number] = _ResultFormat(np.array([*as_text, True]), np.array([*column, -1]))
         return found
 
     def _count(self, destination: Integers, sink: Integers, failure: str | None) -> None:
