@@ -20,8 +20,8 @@ from eddyline import Compiler, Query
 from eddyline.normalize import plan
 from eddyline.sql import parse
 from eddyline.sql.bind import bind
+from eddyline.sql.grammar.tokens import tokenize
 from eddyline.sql.template import split
-from eddyline.sql.tokens import tokenize
 
 SAMPLE = 2_000
 

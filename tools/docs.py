@@ -1,6 +1,7 @@
 """Writes the generated pages of docs/ from the tables in the code: `python -m tools.docs [--check]`.
 
-docs/sql.md    the accepted SQL: sql/supported.py, sql/spark_only.py, sql/refused.py, sql/datatypes.py, functions/
+docs/sql.md    the accepted SQL: sql/supported.py, sql/refused.py, sql/spark_only/functions.py,
+               sql/grammar/datatypes.py, functions/
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from types import ModuleType
 
 from eddyline.functions import java_regex, time_formats
 from eddyline.functions.table import FUNCTIONS, Function
-from eddyline.sql import refused, spark_only, supported
-from eddyline.sql.datatypes import NAMES
+from eddyline.sql import refused, supported
+from eddyline.sql.grammar.datatypes import NAMES
+from eddyline.sql.spark_only import functions as spark_only
 
 DOCS = Path(__file__).parents[1] / "docs"
 MADE = "<!-- Made by `make docs` from the tables in src/eddyline: edit those. -->"

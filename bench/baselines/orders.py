@@ -10,7 +10,7 @@ from eddyline.model.sample import Sample
 from eddyline.model.visit_order import VisitOrder
 from eddyline.order import exact
 from eddyline.order.sample_table import Costs, Ending, SampleTable
-from eddyline.order.strategies.growing import Growing, Step
+from eddyline.order.strategies.growing import GrowingStrategy, GrowthStep
 
 
 def best_order(
@@ -43,6 +43,6 @@ def bad_order(sample: Sample) -> VisitOrder:
     return growing.propose()
 
 
-class _MostVisits(Growing):
-    def rank(self, step: Step, subject: int) -> tuple[float, ...]:
+class _MostVisits(GrowingStrategy):
+    def rank(self, step: GrowthStep, subject: int) -> tuple[float, ...]:
         return -step.alive[subject], -step.ones[subject]

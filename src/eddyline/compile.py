@@ -29,14 +29,14 @@ from eddyline.model.query_state import Verdict
 from eddyline.normalize import Plan, plan
 from eddyline.sql.bind import bind, bind_text
 from eddyline.sql.resolver import Resolver
-from eddyline.sql.spark_only import spark_functions
+from eddyline.sql.spark_only.functions import spark_functions
 from eddyline.sql.template import Split, negated, split
 
 MAX_SHAPES: Final = 10_000  # shapes kept; the one unused for longest goes first
 
 
 @dataclass(slots=True)
-class _Prepared:
+class _PlannedQuery:
     """A bound query and its plan, for one combination of the pinned constants."""
 
     bound: BoundQuery
@@ -44,7 +44,7 @@ class _Prepared:
 
 
 @dataclass(slots=True)
-class _Shape:
+class _QueryShape:
     """What is known of all queries of one shape.
 
     `pinned` numbers the constants whose value the plan depends on (a format, a digit count, part of a subject): there
@@ -53,7 +53,7 @@ class _Shape:
 
     pinned: tuple[int, ...]
     signs: tuple[int, ...]
-    prepared: dict[tuple[object, ...], _Prepared] = field(default_factory=dict)
+    prepared: dict[tuple[object, ...], _PlannedQuery] = field(default_factory=dict)
 
 
 class Compiler:
@@ -74,7 +74,7 @@ class Compiler:
         self.streams = distinct_streams(streams)
         self.time_zone = time_zone
         self.resolver = resolver
-        self._shapes: dict[tuple[object, ...], _Shape | None] = {}
+        self._shapes: dict[tuple[object, ...], _QueryShape | None] = {}
         self._remembering = threading.Lock()
 
     def compile(self, query: Query) -> NormalQuery:
@@ -138,7 +138,7 @@ class Compiler:
         bound = self.bind(query)
         return _normal(query, bound, plan(bound), ())
 
-    def _recall(self, key: tuple[object, ...]) -> tuple[bool, _Shape | None]:
+    def _recall(self, key: tuple[object, ...]) -> tuple[bool, _QueryShape | None]:
         """Whether a shape was met before, and what is known of it; it is the last one to be forgotten now."""
         with self._remembering:
             if key not in self._shapes:
@@ -146,13 +146,13 @@ class Compiler:
             shape = self._shapes[key] = self._shapes.pop(key)
             return True, shape
 
-    def _remember(self, key: tuple[object, ...], shape: _Shape | None) -> None:
+    def _remember(self, key: tuple[object, ...], shape: _QueryShape | None) -> None:
         with self._remembering:
             self._shapes[key] = shape or self._shapes.get(key)
             if len(self._shapes) > MAX_SHAPES:
                 del self._shapes[next(iter(self._shapes))]
 
-    def _study(self, query: Query, found: Split) -> _Shape:
+    def _study(self, query: Query, found: Split) -> _QueryShape:
         """Bind with every constant as a parameter, to see which of them matter to more than regions.
 
         A constant that is pinned may let others be folded into a subject, so this goes on until nothing is pinned.
@@ -168,15 +168,15 @@ class Compiler:
                 break
             free -= held
         signs = self._signs(query, found, sorted(free), bound)
-        return _Shape(tuple(i for i in everything if i not in free), tuple(sorted(signs & free)))
+        return _QueryShape(tuple(i for i in everything if i not in free), tuple(sorted(signs & free)))
 
     def _signs(self, query: Query, found: Split, free: Sequence[int], bound: BoundQuery) -> set[int]:
         """The constants that stand behind a minus. Zero is the same with it and without: one stands in for it here."""
         zeros = [index for index in free if found.values[index] == 0]
         if zeros:
-            text, places = query.sql, found.places()
+            text, spans = query.sql, found.spans()
             for index in zeros:
-                end = places[index][1]
+                end = spans[index][1]
                 text = f"{text[: end - 1]}1{text[end:]}"
             shown = split(text)
             assert shown is not None and shown.types == found.types, "the last digit changes no type"
@@ -189,13 +189,13 @@ class Compiler:
         }
 
     def _bind(self, query: Query, found: Split, chosen: Sequence[int]) -> tuple[BoundQuery, set[int]]:
-        places = found.places()
-        parameters = {places[index][1]: (places[index][0], index) for index in chosen}
+        spans = found.spans()
+        parameters = {spans[index][1]: (spans[index][0], index) for index in chosen}
         context = Context(self.time_zone)
         bound = bind_text(query, self.streams, context, resolver=self.resolver, parameters=parameters)
         return bound, context.pinned
 
-    def _instantiate(self, query: Query, found: Split, shape: _Shape) -> NormalQuery:
+    def _instantiate(self, query: Query, found: Split, shape: _QueryShape) -> NormalQuery:
         values = found.values
         key = tuple([values[index] for index in shape.pinned])
         prepared = shape.prepared.get(key)
@@ -211,8 +211,8 @@ class Compiler:
         return _normal(query, prepared.bound, prepared.plan, values)
 
     def _prepare(
-        self, query: Query, found: Split, shape: _Shape, key: tuple[object, ...]
-    ) -> _Prepared | None:
+        self, query: Query, found: Split, shape: _QueryShape, key: tuple[object, ...]
+    ) -> _PlannedQuery | None:
         """The plan for one combination of pinned values; None where these make yet another constant matter."""
         free = [index for index in range(len(found.values)) if index not in shape.pinned]
         try:
@@ -220,7 +220,7 @@ class Compiler:
         except QueryError as error:
             error.query = query.id
             raise
-        prepared = _Prepared(bound, plan(bound))
+        prepared = _PlannedQuery(bound, plan(bound))
         if pinned or prepared.plan.pinned:
             return None
         if len(shape.prepared) >= MAX_SHAPES:

@@ -31,7 +31,7 @@ from eddyline.runtime.spark.versions import Versions
 from eddyline.testing.queries import statement
 from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import statement_text
-from eddyline.testing.tree import Node
+from eddyline.testing.tree import ExpressionTree
 from tests.conformance.matrix import Queries, block, conjunctions
 
 ROW: Final = "row_number"
@@ -57,7 +57,7 @@ def numbered(source: str, number: int) -> tuple[Queries, pa.RecordBatch, Matches
 
 
 def _selecting_the_row(seed: int, size: int) -> str:
-    row = (Node("column", "long", (), ROW), ROW)
+    row = (ExpressionTree("column", "long", (), ROW), ROW)
     return statement_text(replace(statement(seed, size=size), outputs=(row,)))
 
 

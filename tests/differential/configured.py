@@ -10,7 +10,7 @@ import pyarrow as pa
 from eddyline import reference
 from eddyline.model.matches import Matches
 from eddyline.queryset import QuerySet
-from eddyline.reference.regex_search import TooManySteps
+from eddyline.reference.regex.search import TooManySteps
 from eddyline.testing.rows import EVERYTHING
 from eddyline.testing.text import statement_text
 from eddyline.testing.tree import Statement

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from eddyline.model.expression import Expression
-from eddyline.reference.regex_search import TooManySteps
+from eddyline.reference.regex.search import TooManySteps
 from eddyline.testing.text import statement_text
 from eddyline.testing.tree import Statement
 

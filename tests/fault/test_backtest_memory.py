@@ -14,7 +14,7 @@ import numpy as np, pyarrow as pa
 from eddyline import Query, Stream
 from eddyline.backtest import prepare
 from eddyline.runtime.embedded.backtest import History, run
-from eddyline.runtime.embedded.sources import Piece
+from eddyline.runtime.embedded.sources import FileRows
 
 ROWS, WARM, PIECES = 65_536, 20, 200
 stream = Stream("s", pa.schema({"at": pa.timestamp("us"), "x": pa.float64(), "k": pa.int64(), "y": pa.float64()}), "at")
@@ -30,7 +30,7 @@ def history():
         columns = [pa.array(at, pa.timestamp("us")), rng.random(ROWS), rng.integers(0, 1000, ROWS), rng.random(ROWS)]
         batch = pa.record_batch(columns, schema=stream.schema)
         marks["bytes"] = marks.get("bytes", 0) + batch.nbytes
-        yield Piece(batch, "f", number * ROWS)
+        yield FileRows(batch, "f", number * ROWS)
 
 tested = [Query(f"q{i}", f"SELECT * FROM s WHERE x < 0.{i:03} AND k % 7 <> 3") for i in range(1, 60)]
 existing = [Query(f"e{i}", f"SELECT * FROM s WHERE k = {i}") for i in range(500)]

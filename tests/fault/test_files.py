@@ -21,7 +21,7 @@ from eddyline.model.catalog import Stream
 from eddyline.model.reject import Reject
 from eddyline.runtime.embedded.infer import infer
 from eddyline.runtime.embedded.rejects import Rejects
-from eddyline.runtime.embedded.sinks import Writer
+from eddyline.runtime.embedded.sinks import OutputFile
 from eddyline.runtime.embedded.sources import read
 
 SCHEMA = pa.schema(
@@ -61,7 +61,7 @@ DDL = (
 
 def write(folder: Path, ending: str, table: pa.Table = TABLE) -> Path:
     path = folder / f"quotes.{ending}"
-    with Writer(path, table.schema) as writer:
+    with OutputFile(path, table.schema) as writer:
         writer.sink.write(table)
     return path
 

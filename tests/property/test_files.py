@@ -16,7 +16,7 @@ from eddyline.model.catalog import Stream
 from eddyline.model.reject import Reject
 from eddyline.runtime.embedded import blocks, csv_rows, json_rows
 from eddyline.runtime.embedded.rejects import Rejects
-from eddyline.runtime.embedded.sinks import Writer
+from eddyline.runtime.embedded.sinks import OutputFile
 from eddyline.runtime.embedded.sources import read
 
 STREAM = Stream(
@@ -191,7 +191,7 @@ def test_what_is_written_is_read_again(rows: list[dict[str, Any]], ending: str) 
     table = pa.Table.from_pylist(rows, schema=STREAM.schema)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"rows.{ending}"
-        with Writer(path, STREAM.schema) as writer:
+        with OutputFile(path, STREAM.schema) as writer:
             writer.sink.write(table)
         pieces = [piece.batch for piece in read(str(path), STREAM)]
     assert pa.Table.from_batches(pieces, STREAM.schema).to_pylist() == table.to_pylist()

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eddyline.functions.evaluate.arrays import text_buffers
-from eddyline.functions.java_regex import Found, Unsupported
+from eddyline.functions.java_regex import SearchResult, Unsupported
 from eddyline.functions.java_regex.automaton import NotLinear
 from eddyline.functions.java_regex.linear import LinearSearch
 from eddyline.functions.java_regex.parse import parse
 from eddyline.functions.java_regex.program import program
 from eddyline.functions.java_regex.search import BacktrackingSearch
-from eddyline.reference.regex import parsed
-from eddyline.reference.regex_search import Search
+from eddyline.reference.regex.parse import parsed
+from eddyline.reference.regex.search import Search
 from eddyline.testing.regexes import regex, regex_text
 
 
@@ -30,7 +30,7 @@ def engines(pattern: str) -> tuple[BacktrackingSearch, LinearSearch | None]:
         return BacktrackingSearch(program(node)), None
 
 
-def found(search: BacktrackingSearch | LinearSearch, texts: list[str], **options: int) -> Found:
+def found(search: BacktrackingSearch | LinearSearch, texts: list[str], **options: int) -> SearchResult:
     """What is found in some texts; what comes behind them lets even the last one be looked at in blocks."""
     array = pa.array([*texts, "a" * 64], pa.string())
     return search.search(*text_buffers(array), np.arange(len(texts)), **options)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eddyline.execute.keyed.key_lookup import lookup_of
-from eddyline.execute.locating.locate import Locator, Numbers, locator, lookups
+from eddyline.execute.locating.locate import Locator, NumberLocator, locator, lookups
 from eddyline.execute.locating.ordinals import ordinals
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import arrow_type
@@ -100,7 +100,7 @@ def test_every_way_agrees_with_bisection(kind: t.DataType, data: st.DataObject, 
     expected = expected_ids(cutting, drawn, values)
     assert located(locator(cutting), cutting, given_values) == expected
     for name, lookup in lookups(cutting).items() if has_ordinals(kind) else ():
-        assert located(Numbers(cutting, lookup), cutting, given_values) == expected, name
+        assert located(NumberLocator(cutting, lookup), cutting, given_values) == expected, name
 
     places = np.empty(len(values), np.uint32)
     lookup_of(cutting).look_up(Evaluation({"x": given_values}), places)

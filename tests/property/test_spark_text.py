@@ -9,10 +9,10 @@ from eddyline.errors import QueryError
 from eddyline.functions import table
 from eddyline.model import types as t
 from eddyline.model.expression import Column
-from eddyline.sql import words
-from eddyline.sql.spark_only import FUNCTIONS
-from eddyline.sql.spark_text import check_text
-from eddyline.sql.tokens import QUOTED, SYMBOL, WORD, tokenize
+from eddyline.sql.grammar.tokens import QUOTED, SYMBOL, WORD, tokenize
+from eddyline.sql.spark_only import words
+from eddyline.sql.spark_only.functions import FUNCTIONS
+from eddyline.sql.spark_only.spark_text import check_text
 
 COLUMNS = {name: Column(name, t.INT) for name in ("n", "day", "x")}
 PIECES = [

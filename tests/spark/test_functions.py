@@ -25,7 +25,8 @@ from eddyline.runtime.spark.functions import (
     spark_resolver,
     with_externals,
 )
-from eddyline.sql import refused, spark_only
+from eddyline.sql import refused
+from eddyline.sql.spark_only import functions as spark_only
 from tests.spark.function_rows import CONDITIONS, interpreted, judged, matched, some_rows
 
 if TYPE_CHECKING:

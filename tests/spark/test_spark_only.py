@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eddyline.sql.spark_only import FUNCTIONS
+from eddyline.sql.spark_only.functions import FUNCTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -109,7 +109,7 @@ def test_split_finds_constants_and_places() -> None:
     sql = "a1 = 'x' AND t.b2 > 2.50 AND c IN (1, 22) AND d = 1L"
     found = split(sql)
     assert found is not None
-    assert [sql[start:end] for start, end in found.places()] == ["'x'", "2.50", "1", "22"]
+    assert [sql[start:end] for start, end in found.spans()] == ["'x'", "2.50", "1", "22"]
     assert found.values[0] == "x"
 
 

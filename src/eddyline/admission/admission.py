@@ -76,11 +76,11 @@ class Admission:
             budgets = Budgets(self.budgets, asking, entries.values(), compiler, self.over_budget)
         elif not self.policies:
             return compiler.check
-        return _Check(compiler, candidates, self.policies, budgets)
+        return _AdmissionCheck(compiler, candidates, self.policies, budgets)
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
+class _AdmissionCheck:
     """Asks everybody about a query. One that is none of the candidates stands already, and only has to compile."""
 
     compiler: Compiler

@@ -10,9 +10,9 @@ from difflib import get_close_matches
 import pyarrow as pa
 
 from eddyline.backtest.expectations import EVERY, Expectation, Wanted
-from eddyline.backtest.prepare import Lane, Prepared
+from eddyline.backtest.prepare import Lane, PreparedBacktest
 from eddyline.backtest.rows import plain
-from eddyline.backtest.values import Backtest, Check, QueryResult
+from eddyline.backtest.values import Backtest, ExpectationResult, QueryResult
 from eddyline.errors import EddylineError
 from eddyline.model.catalog import Stream
 
@@ -20,7 +20,7 @@ Fetch = Callable[[Wanted, Stream], pa.RecordBatch]
 
 
 def check(
-    found: Backtest, prepared: Prepared, expectations: Iterable[Expectation], *, fetch: Fetch
+    found: Backtest, prepared: PreparedBacktest, expectations: Iterable[Expectation], *, fetch: Fetch
 ) -> Backtest:
     """The same back-test with its checks; `fetch` gives the rows that it names."""
     checks = _Checks(found, prepared, fetch)
@@ -30,10 +30,10 @@ def check(
 @dataclass(frozen=True)
 class _Checks:
     found: Backtest
-    prepared: Prepared
+    prepared: PreparedBacktest
     fetch: Fetch
 
-    def all_of(self, expected: Expectation) -> Iterator[Check]:
+    def all_of(self, expected: Expectation) -> Iterator[ExpectationResult]:
         if expected.query == EVERY:
             for query in self.found.queries:
                 yield from _counts(expected, query)
@@ -48,7 +48,7 @@ class _Checks:
             for wanted in rows:
                 yield self._row(expected, kind, wanted, lane)
 
-    def _missing(self, expected: Expectation) -> Check:
+    def _missing(self, expected: Expectation) -> ExpectationResult:
         refusal = next((r for r in self.found.refused if r.id == expected.query and not r.existing), None)
         if refusal is not None:
             message = f'query "{expected.query}" was refused: {refusal.message}'
@@ -56,9 +56,9 @@ class _Checks:
             close = get_close_matches(expected.query, [query.id for query in self.found.queries], 1)
             message = f'there is no query "{expected.query}" under test'
             message += f'; did you mean "{close[0]}"?' if close else ""
-        return Check(expected.query, "exists", "is under test", False, message, expected.place)
+        return ExpectationResult(expected.query, "exists", "is under test", False, message, expected.place)
 
-    def _row(self, expected: Expectation, kind: str, wanted: Wanted, lane: Lane) -> Check:
+    def _row(self, expected: Expectation, kind: str, wanted: Wanted, lane: Lane) -> ExpectationResult:
         shown = wanted if isinstance(wanted, str) else json.dumps(wanted, default=plain, ensure_ascii=False)
         number = next(n for n, query in enumerate(lane.tested) if query.id == expected.query)
         should = kind == "match"
@@ -68,26 +68,30 @@ class _Checks:
             matched = lane.queries.match(row).counts()[str(number)] == 1
             why = str(lane.queries.why(str(number), row))
         except EddylineError as error:
-            return Check(
+            return ExpectationResult(
                 expected.query, kind, says, False, f"the row cannot be looked at: {error}", expected.place
             )
         reason = "; ".join(line.strip() for line in why.split("\n")[1:]) or why
         verb = "matches" if matched else "does not match"
         aim = "" if matched == should else f", and {'should' if should else 'should not'}"
         message = f'query "{expected.query}" {verb} the row {shown}{aim}: {reason}'
-        return Check(expected.query, kind, says, matched == should, message, expected.place)
+        return ExpectationResult(expected.query, kind, says, matched == should, message, expected.place)
 
 
-def _counts(expected: Expectation, query: QueryResult) -> Iterator[Check]:
+def _counts(expected: Expectation, query: QueryResult) -> Iterator[ExpectationResult]:
     has = f'query "{query.id}" matched {_rows(query.matches)}'
     if expected.min is not None:
         held = query.matches >= expected.min
         message = f"{has}, {'and' if held else 'but'} at least {expected.min} were expected"
-        yield Check(query.id, "min", f"matches at least {_rows(expected.min)}", held, message, expected.place)
+        yield ExpectationResult(
+            query.id, "min", f"matches at least {_rows(expected.min)}", held, message, expected.place
+        )
     if expected.max is not None:
         held = query.matches <= expected.max
         message = f"{has}, {'and' if held else 'but'} at most {expected.max} were expected"
-        yield Check(query.id, "max", f"matches at most {_rows(expected.max)}", held, message, expected.place)
+        yield ExpectationResult(
+            query.id, "max", f"matches at most {_rows(expected.max)}", held, message, expected.place
+        )
 
 
 def _rows(count: int) -> str:

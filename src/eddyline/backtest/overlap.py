@@ -45,8 +45,8 @@ class Overlaps:
         self.tested, self.queries = tested, queries
         self.estimated = np.zeros(tested, np.bool_)
         self._work = work
-        self._pairs: _Table | _Met = (
-            _Table(tested, queries) if tested * queries <= table else _Met(tested, queries, met)
+        self._pairs: _PairMatrix | _Met = (
+            _PairMatrix(tested, queries) if tested * queries <= table else _Met(tested, queries, met)
         )
 
     @property
@@ -139,7 +139,7 @@ def _ones(lines: int, columns: int, line: Integers, column: Integers) -> npt.NDA
     return matrix
 
 
-class _Table:
+class _PairMatrix:
     """A place for every pair."""
 
     exact = True
@@ -154,8 +154,8 @@ class _Table:
     def add_many(self, left: Integers, right: Integers, counts: Integers) -> None:
         self._counts[left, right] += counts
 
-    def merge(self, other: _Table | _Met) -> None:
-        assert isinstance(other, _Table), "both have the same numbers of queries"
+    def merge(self, other: _PairMatrix | _Met) -> None:
+        assert isinstance(other, _PairMatrix), "both have the same numbers of queries"
         self._counts += other._counts
 
     def of(self, query: int) -> tuple[Integers, Integers]:
@@ -182,7 +182,7 @@ class _Met:
         order = np.argsort(keys)
         self._take(keys[order], counts[order])
 
-    def merge(self, other: _Table | _Met) -> None:
+    def merge(self, other: _PairMatrix | _Met) -> None:
         assert isinstance(other, _Met), "both have the same numbers of queries"
         self.exact &= other.exact
         for keys, counts in ((other._keys, other._counts), *other._waiting):

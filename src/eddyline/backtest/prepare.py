@@ -38,7 +38,7 @@ class Lane:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedBacktest:
     """All lanes, and what was refused."""
 
     lanes: tuple[Lane, ...]
@@ -58,7 +58,7 @@ def prepare(
     others: Sequence[Stream] = (),
     time_zone: str = "UTC",
     resolver: Resolver | None = None,
-) -> Prepared:
+) -> PreparedBacktest:
     """Compile all queries; one that is refused is set aside, the rest goes on.
 
     `streams` have a history; `others` are known besides, and existing queries over them are none of ours.
@@ -90,7 +90,7 @@ def prepare(
             if not is_existing and normal.predicate == NEVER:
                 impossible[normal.stream].add(len(members))
             members.append(query)
-    return Prepared(
+    return PreparedBacktest(
         tuple(
             _lane(stream, *lanes[stream.name], impossible[stream.name], time_zone, resolver)
             for stream in streams

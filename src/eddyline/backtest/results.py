@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from eddyline.backtest.prepare import Lane, Prepared
+from eddyline.backtest.prepare import Lane, PreparedBacktest
 from eddyline.backtest.settings import Settings
 from eddyline.backtest.tally import Tally
 from eddyline.backtest.values import Backtest, FiringVerdict, Overlap, QueryResult, Track
@@ -24,7 +24,7 @@ class StreamTally:
     rejects: tuple[Reject, ...] = ()  # the first few
 
 
-def backtest_of(prepared: Prepared, streams: Iterable[StreamTally], settings: Settings) -> Backtest:
+def backtest_of(prepared: PreparedBacktest, streams: Iterable[StreamTally], settings: Settings) -> Backtest:
     """All streams together."""
     tracks, queries = [], []
     for read in streams:

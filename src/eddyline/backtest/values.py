@@ -119,7 +119,7 @@ class RefusedQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ExpectationResult:
     """One expectation and whether it held."""
 
     query: str
@@ -137,7 +137,7 @@ class Backtest:
     streams: tuple[Track, ...]
     queries: tuple[QueryResult, ...]
     refused: tuple[RefusedQuery, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[ExpectationResult, ...] = ()
     existing: int = 0  # existing queries that were compared with
 
     def of(self, *verdicts: FiringVerdict) -> tuple[QueryResult, ...]:
@@ -145,7 +145,7 @@ class Backtest:
         return tuple(query for query in self.queries if query.verdict in verdicts)
 
     @property
-    def failed(self) -> tuple[Check, ...]:
+    def failed(self) -> tuple[ExpectationResult, ...]:
         """Expectations that did not hold."""
         return tuple(check for check in self.checks if not check.passed)
 

@@ -20,7 +20,7 @@ from eddyline.cli.options import (
 )
 from eddyline.cli.output.backtest import show
 from eddyline.cli.output.progress import Terminal
-from eddyline.cli.output.terminal import Exit, Output, print_json
+from eddyline.cli.output.terminal import Exit, Printer, print_json
 from eddyline.service.jobs.backtest import BacktestRequest
 from eddyline.service.jobs.backtest import backtest as run_backtest
 
@@ -125,5 +125,5 @@ def backtest(
     if as_document:
         print_json(as_json(found))
     else:
-        show(found, Output())
+        show(found, Printer())
     raise typer.Exit(Exit.FINE if found.passed and not found.rejected else Exit.FINDINGS)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eddyline.cli.options import AsJson
-from eddyline.cli.output.terminal import Exit, Output, print_json
+from eddyline.cli.output.terminal import Exit, Printer, print_json
 from eddyline.service.jobs.doctor import Checkup, look_at_machine, look_at_registry
 from eddyline.service.registries import VARIABLE
 
@@ -45,7 +45,7 @@ def doctor(
 
 
 def _show(parts: list[Checkup], *, healthy: bool) -> None:
-    output = Output()
+    output = Printer()
     rows = [(part.name, part.state + ("" if part.needed else ", optional"), part.found) for part in parts]
     output.table(("part", "state", "found"), rows)
     for part in parts:

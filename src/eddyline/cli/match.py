@@ -23,7 +23,7 @@ from eddyline.cli.options import (
 )
 from eddyline.cli.output.findings import exit_code
 from eddyline.cli.output.progress import Terminal
-from eddyline.cli.output.terminal import Exit, Output, counted, counted_rows, note, print_json
+from eddyline.cli.output.terminal import Exit, Printer, counted, counted_rows, note, print_json
 from eddyline.errors import UsageError
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
@@ -141,7 +141,7 @@ def _show(found: MatchOutcome) -> None:
             (id + (" (shadow)" if id in found.chosen.shadow else ""), f"{count:,}")
             for id, count in sorted(counts.items(), key=lambda item: -item[1])
         ]
-        Output().table(("query", "matches"), rows, right=(1,))
+        Printer().table(("query", "matches"), rows, right=(1,))
     matches = f"{counted(totals.matches, 'match', 'matches')} of {counted(len(counts), 'query', 'queries')}"
     written = f", written to {where}" if where not in (None, STANDARD_OUTPUT) else ""
     note(f"{counted_rows(totals.rows)}, {matches}{written}")

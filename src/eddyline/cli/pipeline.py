@@ -9,7 +9,7 @@ import typer
 
 from eddyline.cli.failures import Command
 from eddyline.cli.options import AsJson
-from eddyline.cli.output.terminal import Output, print_json
+from eddyline.cli.output.terminal import Printer, print_json
 from eddyline.service.jobs.pipelines import newest_batches, status_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def batches(
         "order",
     )
     rows = [_row(one) for several in found.served.values() for one in several]
-    Output().table(head, rows, right=(1, 2, 4, 5, 6, 7, 8))
+    Printer().table(head, rows, right=(1, 2, 4, 5, 6, 7, 8))
 
 
 @app.command(cls=Command)
@@ -68,7 +68,7 @@ def status(file: File, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found.as_json())
         return
-    output, newest = Output(), found.registry_version
+    output, newest = Printer(), found.registry_version
     output.line(
         f'pipeline "{found.pipeline}" '
         + ("does not run" if found.running is None else f"runs: {found.running}")

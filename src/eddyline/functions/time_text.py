@@ -41,7 +41,7 @@ def parse_date(text: str) -> int | None:
     return days if days is not None and -(2**31) <= days < 2**31 else None
 
 
-class WallClock(NamedTuple):
+class LocalDateTime(NamedTuple):
     """A date and a time without a zone, and the zone if the text names one."""
 
     days: int | None  # since 1970-01-01; None for today
@@ -55,11 +55,11 @@ class WallClock(NamedTuple):
         return self.days * MICROS_PER_DAY + self.micros
 
 
-def parse_wall_clock(text: str) -> WallClock | None:
+def parse_wall_clock(text: str) -> LocalDateTime | None:
     """The date, time and zone of a text, or None if it is no timestamp.
 
     >>> parse_wall_clock("1970-01-02 00:00:01.5")
-    WallClock(days=1, micros=1500000, zone=None)
+    LocalDateTime(days=1, micros=1500000, zone=None)
     >>> parse_wall_clock("1970-01-01T00:00:01 Nowhere") is None
     True
     """
@@ -72,7 +72,7 @@ def parse_wall_clock(text: str) -> WallClock | None:
     return None if days is None else _at_time(days, *clock)
 
 
-def _parse_only_time(text: str, trimmed: str) -> WallClock | None:
+def _parse_only_time(text: str, trimmed: str) -> LocalDateTime | None:
     """`T10`, `T10:30` and so on at the very beginning, or `10:30` and so on without the T: a time of today."""
     match = _ONLY_TIME.fullmatch(trimmed[1:] if text.startswith("T") else trimmed)
     if match is None or (match[2] is None and not text.startswith("T")):
@@ -87,13 +87,13 @@ def _at_time(
     second: str | None,
     fraction: str | None,
     name: str | None,
-) -> WallClock | None:
+) -> LocalDateTime | None:
     hours, minutes, seconds = int(hour or 0), int(minute or 0), int(second or 0)
     zone = None if name is None else find_zone(name.strip(_JAVA_TRIM))
     if hours > 23 or minutes > 59 or seconds > 59 or (name is not None and zone is None):
         return None
     total = hours * 3600 + minutes * 60 + seconds
-    return WallClock(days, total * MICROS_PER_SECOND + int((fraction or "")[:6].ljust(6, "0")), zone)
+    return LocalDateTime(days, total * MICROS_PER_SECOND + int((fraction or "")[:6].ljust(6, "0")), zone)
 
 
 def parse_timestamp(text: str, session: Zone) -> int | None:

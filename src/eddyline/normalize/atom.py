@@ -40,7 +40,7 @@ COMPARISONS = frozenset({"eq", "lt", "le", "gt", "ge", "null_safe_eq"})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class InvertibleStep:
     """One operation between the subject and the comparison, with the way back through it.
 
     `pull` takes regions of the result, and the value of `constant` if the operation has one, to regions of the operand.
@@ -64,7 +64,7 @@ class Atom:
     operation: str
     mode: Mode
     constants: tuple[Expression, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[InvertibleStep, ...] = ()
 
     @property
     def compared_type(self) -> DataType:

@@ -10,9 +10,9 @@ from eddyline.functions.fold import fold
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression, Literal, Parameter
 from eddyline.normalize.domain import Numbered
-from eddyline.normalize.preimage import Monotone, Outcome
+from eddyline.normalize.preimage import Monotone, NoOrdinal
 from eddyline.normalize.rewrite import rewrite
-from eddyline.normalize.unwrap_casts import CASTS, cast_function
+from eddyline.normalize.rules.unwrap_casts import CASTS, cast_function
 
 Values = Sequence[object]
 Getter = Callable[[Values], Any]
@@ -66,8 +66,8 @@ def _apply(function: Monotone) -> Callable[[Any], Any]:
         if value is None:
             return None
         result = forward(source.ordinal(value)) if value == value else function.of_nan
-        if isinstance(result, Outcome):
-            return None if result is Outcome.NULL else float("nan")
+        if isinstance(result, NoOrdinal):
+            return None if result is NoOrdinal.NULL else float("nan")
         return target.value(result) if _in_range(target, result) else None
 
     return convert

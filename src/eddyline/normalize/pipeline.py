@@ -14,20 +14,20 @@ from typing import Final
 from eddyline.model.expression import Column, Expression, Parameter, parameters_of
 from eddyline.model.predicate import And, Or, Predicate
 from eddyline.model.query import BoundQuery, NormalQuery, Output
-from eddyline.normalize.absorb import absorb
 from eddyline.normalize.atom import Atom, Mode, Skeleton, atoms_of, map_atoms
 from eddyline.normalize.constants import substitute
-from eddyline.normalize.flatten import flatten
-from eddyline.normalize.fold_constants import fold_constants
-from eddyline.normalize.isolate_arithmetic import isolate_arithmetic
-from eddyline.normalize.literal_like import literal_like
-from eddyline.normalize.merge_subject import merge_subject
-from eddyline.normalize.orient_comparison import orient_comparison
 from eddyline.normalize.plan import Join, Plan, compile_skeleton
-from eddyline.normalize.push_down_not import push_down_not
 from eddyline.normalize.rewrite import calls_of
-from eddyline.normalize.split_in import split_in
-from eddyline.normalize.unwrap_casts import unwrap_casts
+from eddyline.normalize.rules.absorb import absorb
+from eddyline.normalize.rules.flatten import flatten
+from eddyline.normalize.rules.fold_constants import fold_constants
+from eddyline.normalize.rules.isolate_arithmetic import isolate_arithmetic
+from eddyline.normalize.rules.literal_like import literal_like
+from eddyline.normalize.rules.merge_subject import merge_subject
+from eddyline.normalize.rules.orient_comparison import orient_comparison
+from eddyline.normalize.rules.push_down_not import push_down_not
+from eddyline.normalize.rules.split_in import split_in
+from eddyline.normalize.rules.unwrap_casts import unwrap_casts
 
 Rule = Callable[..., object]
 

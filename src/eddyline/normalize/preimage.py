@@ -18,18 +18,18 @@ from eddyline.model.regions import NOTHING, Cut, Regions
 from eddyline.normalize.domain import Numbered
 
 
-class Outcome(Enum):
+class NoOrdinal(Enum):
     """A result that has no ordinal."""
 
     NULL = 0
     NAN = 1
 
 
-Result = int | Outcome
+Result = int | NoOrdinal
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MonotonePiece:
     """A stretch of ordinals, both ends included, on which a function only rises or only falls."""
 
     low: int
@@ -42,7 +42,7 @@ class Monotone:
     """A function between two numbered domains, piece by piece monotone; NULL goes to NULL.
 
     `forward` takes an ordinal of `source` to one of `target`; an integer outside of the target's range means that the
-    operation fails there. It may give an `Outcome` only for a whole piece. `guess` leads from a target's ordinal to
+    operation fails there. It may give a `NoOrdinal` only for a whole piece. `guess` leads from a target's ordinal to
     somewhere near where it comes from; a bad guess costs time, never the result. Invariant: pieces cover the source in
     order.
     """
@@ -51,8 +51,8 @@ class Monotone:
     target: Numbered
     forward: Callable[[int], Result]
     guess: Callable[[int], int]
-    pieces: tuple[Piece, ...]
-    of_nan: Result = Outcome.NAN
+    pieces: tuple[MonotonePiece, ...]
+    of_nan: Result = NoOrdinal.NAN
 
 
 # A place on the target's axis at which membership changes: just below an ordinal; and the constant that named it.
@@ -66,13 +66,13 @@ def preimage(function: Monotone, regions: Regions) -> Regions:
     start = current = None
     cuts: list[Cut] = []
     for piece in function.pieces:
-        state, places = _through(function, piece, flips, regions)
+        state, inside = _through(function, piece, flips, regions)
         if current is None:
             start = state
         elif state != current:
             cuts.append(_rounder(piece.low))
-        cuts += places
-        current = state ^ bool(len(places) % 2)
+        cuts += inside
+        current = state ^ bool(len(inside) % 2)
     assert start is not None, "a function has at least one piece"
     value = function.source.value
     named = tuple([(value(ordinal), side) for ordinal, side in cuts])
@@ -86,8 +86,8 @@ def null_everywhere(source: Numbered, regions: Regions) -> Regions:
 
 
 def _holds(target: Numbered, regions: Regions, result: Result) -> bool:
-    if isinstance(result, Outcome):
-        return regions.null if result is Outcome.NULL else regions.nan
+    if isinstance(result, NoOrdinal):
+        return regions.null if result is NoOrdinal.NULL else regions.nan
     return target.value(result) in regions if target.low <= result <= target.high else regions.null
 
 
@@ -112,13 +112,13 @@ def _toggle(flips: list[_Flip], flip: _Flip) -> None:
 
 
 def _through(
-    function: Monotone, piece: Piece, flips: list[_Flip], regions: Regions
+    function: Monotone, piece: MonotonePiece, flips: list[_Flip], regions: Regions
 ) -> tuple[bool, list[Cut]]:
     """Membership at the lower end of the piece, and the cuts in it."""
     forward = function.forward
     lowest = forward(piece.low)
-    if isinstance(lowest, Outcome):
-        return (regions.null if lowest is Outcome.NULL else regions.nan), []
+    if isinstance(lowest, NoOrdinal):
+        return (regions.null if lowest is NoOrdinal.NULL else regions.nan), []
     state = regions.null if piece.rising else regions.null ^ bool(len(flips) % 2)
     cuts: list[Cut] = []
     low = piece.low
@@ -137,7 +137,7 @@ def _through(
     return state, cuts
 
 
-def _cut(function: Monotone, piece: Piece, place: int, constant: int) -> Cut:
+def _cut(function: Monotone, piece: MonotonePiece, place: int, constant: int) -> Cut:
     """The cut at a place, named by the value that alone leads to the constant if there is one."""
     if not function.source.keeps_names:
         return place, 0
@@ -161,7 +161,7 @@ def _zeros(ordinal: int) -> int:
 def _passed(forward: Callable[[int], Result], place: int, rising: bool) -> Callable[[int], bool]:
     def test(ordinal: int) -> bool:
         result = forward(ordinal)
-        assert not isinstance(result, Outcome), "within a piece either all results have an ordinal or none"
+        assert not isinstance(result, NoOrdinal), "within a piece either all results have an ordinal or none"
         return (result >= place) is rising
 
     return test

@@ -29,11 +29,11 @@ def evaluate(
     div(Column('a', int), Literal(0, int)): int
     True
     """
-    return _Evaluation(row, time_zone, on_failure).value(expression)
+    return _RowEvaluation(row, time_zone, on_failure).value(expression)
 
 
 @dataclass(frozen=True)
-class _Evaluation:
+class _RowEvaluation:
     row: Row
     time_zone: str
     on_failure: OnFailure | None

@@ -64,7 +64,7 @@ def if_(call: Call, value: Value) -> object:
 def case(call: Call, value: Value) -> object:
     """Condition, value, condition, value, ..., and perhaps one more: otherwise."""
     arguments = call.arguments
-    for place in range(0, len(arguments) - 1, 2):
-        if value(arguments[place]) is True:
-            return value(arguments[place + 1])
+    for index in range(0, len(arguments) - 1, 2):
+        if value(arguments[index]) is True:
+            return value(arguments[index + 1])
     return value(arguments[-1]) if len(arguments) % 2 else None

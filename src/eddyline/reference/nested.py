@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from eddyline.model import types as t
-from eddyline.reference.arithmetic import wrap
 from eddyline.reference.compare import compare
 from eddyline.reference.failure import Failure
+from eddyline.reference.numbers.arithmetic import wrap
 from eddyline.reference.text import joined
 
 
@@ -21,12 +21,12 @@ def get_field(struct: t.DataType, value: tuple[Any, ...], name: str) -> Any:
     return value[names.index(name)]
 
 
-def element(values: list[Any], place: int) -> Any:
-    """By place from 0; fails outside, and so for every negative place."""
-    place = wrap(t.INT, place)  # Spark looks at no more of a bigint
-    if not 0 <= place < len(values):
-        raise Failure(f"no element {place} among {len(values)}")
-    return values[place]
+def element(values: list[Any], index: int) -> Any:
+    """By index from 0; fails outside, and so for every negative index."""
+    index = wrap(t.INT, index)  # Spark looks at no more of a bigint
+    if not 0 <= index < len(values):
+        raise Failure(f"no element {index} among {len(values)}")
+    return values[index]
 
 
 def map_value(map_type: t.DataType, pairs: list[tuple[Any, Any]], key: Any) -> Any:

@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from eddyline.model.expression import Call
-from eddyline.reference import arithmetic, casts, compare, datetimes, letter_case, logic, nested, regex, text
-from eddyline.reference.datetime_format import parse_timestamp
+from eddyline.reference import casts, compare, logic, nested, text
+from eddyline.reference.numbers import arithmetic
+from eddyline.reference.regex.parse import rlike
+from eddyline.reference.times import datetimes
+from eddyline.reference.times.datetime_format import parse_timestamp
 
 Function = Callable[..., Any]
 Operation = Callable[[Call, str, list[Any]], Any]  # the call, the session time zone, the arguments' values
@@ -76,13 +79,13 @@ STRICT: Final[Mapping[str, Operation]] = {
     "gt": _by_argument(compare.gt),
     "ge": _by_argument(compare.ge),
     "like": _plain(text.like),
-    "rlike": _plain(regex.rlike),
+    "rlike": _plain(rlike),
     "contains": _plain(text.contains),
     "startswith": _plain(text.startswith),
     "endswith": _plain(text.endswith),
     "length": _plain(text.length),
-    "lower": _plain(letter_case.lower),
-    "upper": _plain(letter_case.upper),
+    "lower": _plain(text.lower),
+    "upper": _plain(text.upper),
     "trim": _plain(text.trim),
     "ltrim": _plain(text.ltrim),
     "rtrim": _plain(text.rtrim),

@@ -15,7 +15,7 @@ import pyarrow as pa
 from eddyline.errors import SchemaError
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream, spark_type
-from eddyline.reference.floats import round32
+from eddyline.reference.numbers.floats import round32
 from eddyline.reference.text import from_octets
 
 _MICROSECONDS: Final = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
@@ -53,7 +53,7 @@ def values(array: pa.Array) -> list[Any]:
         return values(array.storage)
     if pa.types.is_dictionary(kind):
         distinct = values(array.dictionary)
-        return [None if place is None else distinct[place] for place in array.indices.to_pylist()]
+        return [None if index is None else distinct[index] for index in array.indices.to_pylist()]
     if pa.types.is_run_end_encoded(kind):
         runs, ends = values(array.values), array.run_ends.to_pylist()
         return [runs[bisect_right(ends, array.offset + row)] for row in range(len(array))]

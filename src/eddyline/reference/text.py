@@ -1,4 +1,4 @@
-"""Text and bytes: parts, search, trimming, patterns. Strings are counted in code points.
+"""Text and bytes: parts, search, trimming, patterns, letter case. Strings are counted in code points.
 
 A string may have bytes that are not valid UTF-8, as lone surrogates. Spark takes such a string for the bytes that it has: it
 compares and searches these, and the first byte of a character says how many belong to it. Patterns and letter case see
@@ -19,6 +19,23 @@ JAVA_SPACE: Final = "".join(map(chr, range(0x21)))  # what java.lang.String.trim
 SPACE: Final = JAVA_SPACE + "\x7f"  # what Spark's casts take off: ASCII white space and control characters
 
 _LARGEST_INT: Final = 2**31 - 1
+
+# Letters with two cases that came after Unicode 14, the one of Python 3.11: capital letters, and how far from each its
+# small letter is. Spark brings its own tables (ICU) along.
+_NEWER_LETTERS: Final = {
+    0x1C89: 1,
+    0xA7CB: 0x0264 - 0xA7CB,
+    0xA7CC: 1,
+    0xA7CE: 1,
+    0xA7D2: 1,
+    0xA7D4: 1,
+    0xA7DA: 1,
+    0xA7DC: 0x019B - 0xA7DC,
+    **dict.fromkeys(range(0x10D50, 0x10D66), 0x20),
+    **dict.fromkeys(range(0x16EA0, 0x16EB9), 0x1B),
+}
+_TO_LOWER: Final = {capital: capital + distance for capital, distance in _NEWER_LETTERS.items()}
+_TO_UPPER: Final = {small: capital for capital, small in _TO_LOWER.items()}
 
 
 def contains(text: Text, part: Text) -> bool:
@@ -149,11 +166,11 @@ def substring(text: Text, position: int, length: int) -> Text:
     ('bc', 'a', 'ab')
     """
     if isinstance(text, str):
-        return joined(characters(text)[_place(len(characters(text)), position, length)])
-    return text[_place(len(text), position, length)]
+        return joined(characters(text)[_slice(len(characters(text)), position, length)])
+    return text[_slice(len(text), position, length)]
 
 
-def _place(size: int, position: int, length: int) -> slice:
+def _slice(size: int, position: int, length: int) -> slice:
     start = position - 1 if position > 0 else size + position if position < 0 else 0
     end = min(start + length, _LARGEST_INT)
     return slice(max(start, 0), max(end, 0))
@@ -192,3 +209,21 @@ def _like_expression(pattern: str, escape: str) -> re.Pattern[str]:
         else:
             parts.append({"%": ".*", "_": "."}.get(character) or re.escape(character))
     return re.compile("".join(parts), re.DOTALL)
+
+
+def lower(text: str) -> str:
+    """As Unicode 17 has it, whatever Unicode this Python knows, with the final form of sigma at the end of words.
+
+    >>> lower("ΟΔΥΣΣΕΥΣ"), lower("İ") == "i\\u0307"
+    ('οδυσσευς', True)
+    """
+    return mended(text).translate(_TO_LOWER).lower()
+
+
+def upper(text: str) -> str:
+    """One letter may become several.
+
+    >>> upper("straße")
+    'STRASSE'
+    """
+    return mended(text).translate(_TO_UPPER).upper()

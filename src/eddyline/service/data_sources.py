@@ -12,9 +12,9 @@ from eddyline.functions.zones import find_zone
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.runtime.embedded.infer import Inferred, infer
+from eddyline.runtime.embedded.input_files import input_files
 from eddyline.runtime.embedded.outlets import is_folder
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
-from eddyline.runtime.embedded.places import places
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
 from eddyline.service.files.schemas import SchemaSource, guess_name, read_source
 from eddyline.service.watcher import SILENT, Watcher
@@ -94,7 +94,7 @@ def refuse_overwriting(
 ) -> None:
     """Refuse to write over what a command reads, its rows or other files, or to write two things into one file."""
     sources = [each.source for each in data if each.source != STANDARD_INPUT and "://" not in each.source]
-    read = {Path(place.name).resolve() for source in sources for place in places(source, format)}
+    read = {Path(file.name).resolve() for source in sources for file in input_files(source, format)}
     read |= {Path(name.removeprefix("sqlite:///")).resolve() for name in others if name is not None}
     taken: set[Path] = set()
     for name in written:

@@ -9,8 +9,8 @@ from typing import Any
 from eddyline.errors import FileError
 from eddyline.model.expression import Call
 from eddyline.runtime.embedded.infer import Inferred
+from eddyline.runtime.embedded.input_files import input_files
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
-from eddyline.runtime.embedded.places import places
 from eddyline.runtime.spark.functions import pin_text
 from eddyline.runtime.spark.histories.parquet_files import ParquetFiles, stream_in
 from eddyline.service.watcher import Watcher
@@ -27,11 +27,11 @@ def parquet_files(source: str, format: str | None = None) -> ParquetFiles:
         raise _only_parquet(source, str(format))
     if is_address(source):
         return ParquetFiles((source,))
-    found = places(source, format)
-    for place in found:
-        if place.format != "parquet":
-            raise _only_parquet(place.name, place.format)
-    return ParquetFiles(tuple(place.name for place in found), source if Path(source).is_dir() else None)
+    files = input_files(source, format)
+    for file in files:
+        if file.format != "parquet":
+            raise _only_parquet(file.name, file.format)
+    return ParquetFiles(tuple(file.name for file in files), source if Path(source).is_dir() else None)
 
 
 def is_address(source: str) -> bool:

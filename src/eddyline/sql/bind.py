@@ -29,13 +29,13 @@ from eddyline.model.expression import (
 )
 from eddyline.model.query import BoundQuery, Output, Query
 from eddyline.sql import refused
-from eddyline.sql import syntax as s
-from eddyline.sql.lenient import parse_leniently
+from eddyline.sql.grammar import syntax as s
+from eddyline.sql.grammar.select import parse
 from eddyline.sql.operators import OTHER_OPERATORS, culprit
 from eddyline.sql.resolver import Resolver
-from eddyline.sql.rewriting import NotReadable
-from eddyline.sql.select import parse
-from eddyline.sql.spark_text import MOST_ARGUMENTS, check_text
+from eddyline.sql.spark_only.lenient import parse_leniently
+from eddyline.sql.spark_only.rewriting import NotReadable
+from eddyline.sql.spark_only.spark_text import MOST_ARGUMENTS, check_text
 
 # Constants that shall become parameters: place where the text ends -> (place where it starts, number).
 Parameters = dict[int, tuple[int, int]]

@@ -11,7 +11,7 @@ from eddyline.functions.arithmetic import negate, signed
 from eddyline.functions.context import Context
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression, Literal
-from eddyline.sql import syntax as s
+from eddyline.sql.grammar import syntax as s
 
 
 def culprit(node: s.Node, argument: int | None) -> Span:

@@ -42,7 +42,7 @@ _TRY_TEMPLATES: Final = {
     ("make_date", 3): "CAST(try_make_timestamp_ntz({0}, {1}, {2}, 0, 0, 0) AS DATE)",
     ("pmod", 2): "(CASE WHEN {1} = 0 THEN NULL ELSE pmod({0}, {1}) END)",
 }
-_PLACE: Final = re.compile(r"\{([0-9*]+|type|smallest)\}")
+_PLACEHOLDER: Final = re.compile(r"\{([0-9*]+|type|smallest)\}")
 _LONG_MIN: Final = "(-9223372036854775807L - 1L)"
 
 
@@ -80,7 +80,7 @@ def _external(call: Call, arguments: list[str], try_forms: bool) -> str:
         try_forms = False
     template = _TRY_TEMPLATES.get((function, len(arguments))) if try_forms else None
     if template is not None:
-        return _PLACE.sub(lambda found: arguments[int(found.group(1))], template)
+        return _PLACEHOLDER.sub(lambda match: arguments[int(match.group(1))], template)
     return f"{TRY_FUNCTIONS.get(function, function) if try_forms else function}({', '.join(arguments)})"
 
 
@@ -91,15 +91,15 @@ def _from_table(call: Call, arguments: list[str], try_forms: bool) -> str:
     if try_forms and (whole or not operation.integral):
         template = operation.try_sql
     kind = call.arguments[0].type if call.arguments else t.VOID
-    places = {
+    replacements = {
         "*": ", ".join(arguments),
         "1*": ", ".join(arguments[1:]),
         "type": type_name(call.type),
         "smallest": literal(t.RANGE[kind][0], kind) if whole else "",
         **{str(number): argument for number, argument in enumerate(arguments)},
     }
-    # In one go: what an argument contains is never taken for a place.
-    return _PLACE.sub(lambda found: places[found.group(1)], template or operation.sql)
+    # In one go: what an argument contains is never taken for a placeholder.
+    return _PLACEHOLDER.sub(lambda match: replacements[match.group(1)], template or operation.sql)
 
 
 def type_name(kind: t.DataType) -> str:

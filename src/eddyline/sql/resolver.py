@@ -7,7 +7,7 @@ from typing import Protocol
 
 from eddyline.model.expression import Expression
 from eddyline.model.types import DataType
-from eddyline.sql.spark_text import SparkText
+from eddyline.sql.spark_only.spark_text import SparkText
 
 
 class Resolver(Protocol):

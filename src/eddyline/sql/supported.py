@@ -26,7 +26,7 @@ OTHERS: Final = "Other expressions"
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class AcceptedForm:
     """An accepted form; the example is a whole query for statements, else an expression."""
 
     group: str
@@ -41,7 +41,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedForm:
     """A form of Spark SQL that is refused by name, with a query that uses it."""
 
     form: str
@@ -50,164 +50,188 @@ class Refused:
 
 
 FORMS: Final = (
-    Form(STATEMENTS, "SELECT * FROM stream", "SELECT * FROM quotes", "every tuple matches"),
-    Form(STATEMENTS, "SELECT * FROM stream WHERE condition", "SELECT * FROM quotes WHERE price < 10"),
-    Form(
+    AcceptedForm(STATEMENTS, "SELECT * FROM stream", "SELECT * FROM quotes", "every tuple matches"),
+    AcceptedForm(STATEMENTS, "SELECT * FROM stream WHERE condition", "SELECT * FROM quotes WHERE price < 10"),
+    AcceptedForm(
         STATEMENTS,
         "SELECT expression [AS] name, ...",
         "SELECT symbol, price * volume AS turnover FROM quotes",
         "names in results differ from one another, without regard to case",
     ),
-    Form(
+    AcceptedForm(
         STATEMENTS,
         "SELECT alias.column FROM stream [AS] alias",
         "SELECT q.symbol FROM quotes AS q WHERE q.price < 10",
         "`alias.*` too",
     ),
-    Form(STATEMENTS, "SELECT ALL ...", "SELECT ALL symbol FROM quotes", "the same as without ALL"),
-    Form(STATEMENTS, "-- comment, /* comment */, ;", "SELECT * FROM quotes /* all */ WHERE open; -- end"),
-    Form(PREDICATES, "a = b, a == b", "symbol = 'ACME'"),
-    Form(PREDICATES, "a <> b, a != b", "symbol <> 'ACME'"),
-    Form(
+    AcceptedForm(STATEMENTS, "SELECT ALL ...", "SELECT ALL symbol FROM quotes", "the same as without ALL"),
+    AcceptedForm(
+        STATEMENTS, "-- comment, /* comment */, ;", "SELECT * FROM quotes /* all */ WHERE open; -- end"
+    ),
+    AcceptedForm(PREDICATES, "a = b, a == b", "symbol = 'ACME'"),
+    AcceptedForm(PREDICATES, "a <> b, a != b", "symbol <> 'ACME'"),
+    AcceptedForm(
         PREDICATES, "a < b, a <= b, a > b, a >= b", "price >= 10", "all alike, from the left: `1 < 2 = true`"
     ),
-    Form(PREDICATES, "a <=> b", "symbol <=> NULL", "equal, with NULL equal to NULL; never NULL itself"),
-    Form(PREDICATES, "a [NOT] BETWEEN low AND high", "price BETWEEN 5 AND 10", "both ends included"),
-    Form(
+    AcceptedForm(
+        PREDICATES, "a <=> b", "symbol <=> NULL", "equal, with NULL equal to NULL; never NULL itself"
+    ),
+    AcceptedForm(PREDICATES, "a [NOT] BETWEEN low AND high", "price BETWEEN 5 AND 10", "both ends included"),
+    AcceptedForm(
         PREDICATES,
         "a [NOT] IN (b, c, ...)",
         "symbol IN ('ACME', 'INIT')",
         "NULL where none is equal and one is NULL",
     ),
-    Form(PREDICATES, "a IS [NOT] NULL", "symbol IS NOT NULL"),
-    Form(
+    AcceptedForm(PREDICATES, "a IS [NOT] NULL", "symbol IS NOT NULL"),
+    AcceptedForm(
         PREDICATES, "a IS [NOT] TRUE | FALSE | UNKNOWN", "price > 1 IS TRUE", "reads as `(price > 1) IS TRUE`"
     ),
-    Form(PREDICATES, "a IS [NOT] DISTINCT FROM b", "symbol IS DISTINCT FROM 'ACME'", "the opposite of `<=>`"),
-    Form(
+    AcceptedForm(
+        PREDICATES, "a IS [NOT] DISTINCT FROM b", "symbol IS DISTINCT FROM 'ACME'", "the opposite of `<=>`"
+    ),
+    AcceptedForm(
         PREDICATES,
         "a [NOT] LIKE pattern [ESCAPE 'c']",
         r"symbol LIKE 'A\\_%'",
         "`%` any text, `_` one character",
     ),
-    Form(PREDICATES, "a [NOT] ILIKE pattern", "symbol ILIKE 'a%'", "both sides in lower case"),
-    Form(
+    AcceptedForm(PREDICATES, "a [NOT] ILIKE pattern", "symbol ILIKE 'a%'", "both sides in lower case"),
+    AcceptedForm(
         PREDICATES, "a [NOT] LIKE ANY | SOME | ALL (p, q, ...)", "symbol LIKE ANY ('A%', 'B%')", "ILIKE too"
     ),
-    Form(PREDICATES, "a [NOT] RLIKE pattern, REGEXP", "symbol RLIKE '^[A-M]'", "the pattern is a constant"),
-    Form(PREDICATES, "a AND b, a OR b, NOT a, !a", "NOT open AND (price > 1 OR volume > 1)"),
-    Form(OPERATORS, "a + b, a - b, a * b", "price * volume + 1"),
-    Form(OPERATORS, "a / b", "volume / 2", "a double, or a decimal for decimals"),
-    Form(OPERATORS, "a % b", "volume % 10", "has the sign of `a`"),
-    Form(OPERATORS, "a DIV b", "volume DIV 10", "whole quotient, towards zero"),
-    Form(OPERATORS, "-a, +a", "-price"),
-    Form(OPERATORS, "a || b", "symbol || '.' || venue.name", "binds like `+`, from the left"),
-    Form(OPERATORS, "date + interval, timestamp - interval", "happened - INTERVAL 5 MINUTES"),
-    Form(
+    AcceptedForm(
+        PREDICATES, "a [NOT] RLIKE pattern, REGEXP", "symbol RLIKE '^[A-M]'", "the pattern is a constant"
+    ),
+    AcceptedForm(PREDICATES, "a AND b, a OR b, NOT a, !a", "NOT open AND (price > 1 OR volume > 1)"),
+    AcceptedForm(OPERATORS, "a + b, a - b, a * b", "price * volume + 1"),
+    AcceptedForm(OPERATORS, "a / b", "volume / 2", "a double, or a decimal for decimals"),
+    AcceptedForm(OPERATORS, "a % b", "volume % 10", "has the sign of `a`"),
+    AcceptedForm(OPERATORS, "a DIV b", "volume DIV 10", "whole quotient, towards zero"),
+    AcceptedForm(OPERATORS, "-a, +a", "-price"),
+    AcceptedForm(OPERATORS, "a || b", "symbol || '.' || venue.name", "binds like `+`, from the left"),
+    AcceptedForm(OPERATORS, "date + interval, timestamp - interval", "happened - INTERVAL 5 MINUTES"),
+    AcceptedForm(
         OPERATORS,
         "date - date, timestamp - timestamp",
         "happened - TIMESTAMP'2026-01-31 12:00:00'",
         "an interval",
     ),
-    Form(
+    AcceptedForm(
         LITERALS,
         "5, 5Y, 5S, 5L",
         "volume = 5L",
         "int (bigint or decimal where it is too long), tinyint, smallint, bigint",
     ),
-    Form(LITERALS, "2.5, 2.5BD", "fee = 2.5", "decimal"),
-    Form(LITERALS, "2.5D, 2.5F, 1e3", "price > 1e3", "double, float, double"),
-    Form(
+    AcceptedForm(LITERALS, "2.5, 2.5BD", "fee = 2.5", "decimal"),
+    AcceptedForm(LITERALS, "2.5D, 2.5F, 1e3", "price > 1e3", "double, float, double"),
+    AcceptedForm(
         LITERALS,
         "'text', \"text\"",
         'symbol = "ACME"',
         r"escapes `\n \t \' \\ \u0041` and so on; adjacent texts are one",
     ),
-    Form(LITERALS, "r'text'", r"symbol RLIKE r'^\w+$'", "raw: a backslash is a backslash"),
-    Form(LITERALS, "X'1F'", "payload = X'1F'", "binary"),
-    Form(LITERALS, "TRUE, FALSE, NULL", "coalesce(open, FALSE)"),
-    Form(LITERALS, "DATE'...'", "day = DATE'2026-01-31'"),
-    Form(
+    AcceptedForm(LITERALS, "r'text'", r"symbol RLIKE r'^\w+$'", "raw: a backslash is a backslash"),
+    AcceptedForm(LITERALS, "X'1F'", "payload = X'1F'", "binary"),
+    AcceptedForm(LITERALS, "TRUE, FALSE, NULL", "coalesce(open, FALSE)"),
+    AcceptedForm(LITERALS, "DATE'...'", "day = DATE'2026-01-31'"),
+    AcceptedForm(
         LITERALS,
         "TIMESTAMP'...'",
         "happened < TIMESTAMP'2026-01-31 12:00:00'",
         "in the session time zone, unless the text names one",
     ),
-    Form(
+    AcceptedForm(
         LITERALS,
         "TIMESTAMP_NTZ'...', TIMESTAMP_LTZ'...'",
         "local < TIMESTAMP_NTZ'2026-01-31 12:00:00'",
         "without, with a time zone",
     ),
-    Form(
+    AcceptedForm(
         LITERALS,
         "INTERVAL 5 MINUTES, INTERVAL '1' DAY",
         "happened + INTERVAL 1 DAY 2 HOURS",
         "weeks to microseconds, or years and months",
     ),
-    Form(
+    AcceptedForm(
         LITERALS,
         "INTERVAL '1 02:03:04' DAY TO SECOND",
         "happened + INTERVAL '1-6' YEAR TO MONTH",
         "any such range",
     ),
-    Form(OTHERS, "column, `column`, stream.column", "quotes.price + `price`", "case does not matter"),
-    Form(
+    AcceptedForm(OTHERS, "column, `column`, stream.column", "quotes.price + `price`", "case does not matter"),
+    AcceptedForm(
         OTHERS,
         "CAST(a AS type), a::type",
         "CAST(price AS INT)",
         "a value without such a form gives NULL, and the failure is counted",
     ),
-    Form(OTHERS, "TRY_CAST(a AS type)", "TRY_CAST(symbol AS INT)", "the same, not counted"),
-    Form(OTHERS, "CASE WHEN c THEN a ... [ELSE b] END", "CASE WHEN price > 1 THEN 'high' ELSE 'low' END"),
-    Form(OTHERS, "CASE a WHEN b THEN c ... [ELSE d] END", "CASE symbol WHEN 'ACME' THEN 1 END"),
-    Form(OTHERS, "struct.field", "venue.name"),
-    Form(OTHERS, "array[index]", "tags[0]", "from 0; NULL outside of the array, and counted"),
-    Form(OTHERS, "map[key]", "limits['low']", "NULL where the key is missing"),
-    Form(OTHERS, "function(a, ...)", "lower(symbol)", "see the functions below"),
-    Form(OTHERS, "trim(BOTH | LEADING | TRAILING c FROM a)", "trim(LEADING '.' FROM symbol)"),
-    Form(OTHERS, "substring(a FROM start [FOR length])", "substring(symbol FROM 2 FOR 3)"),
+    AcceptedForm(OTHERS, "TRY_CAST(a AS type)", "TRY_CAST(symbol AS INT)", "the same, not counted"),
+    AcceptedForm(
+        OTHERS, "CASE WHEN c THEN a ... [ELSE b] END", "CASE WHEN price > 1 THEN 'high' ELSE 'low' END"
+    ),
+    AcceptedForm(OTHERS, "CASE a WHEN b THEN c ... [ELSE d] END", "CASE symbol WHEN 'ACME' THEN 1 END"),
+    AcceptedForm(OTHERS, "struct.field", "venue.name"),
+    AcceptedForm(OTHERS, "array[index]", "tags[0]", "from 0; NULL outside of the array, and counted"),
+    AcceptedForm(OTHERS, "map[key]", "limits['low']", "NULL where the key is missing"),
+    AcceptedForm(OTHERS, "function(a, ...)", "lower(symbol)", "see the functions below"),
+    AcceptedForm(OTHERS, "trim(BOTH | LEADING | TRAILING c FROM a)", "trim(LEADING '.' FROM symbol)"),
+    AcceptedForm(OTHERS, "substring(a FROM start [FOR length])", "substring(symbol FROM 2 FOR 3)"),
 )
 
 REFUSED: Final = (
-    Refused("WITH ...", "WITH w AS (SELECT 1) SELECT * FROM w", refused.WITH),
-    Refused("INSERT, CREATE, ...", "INSERT INTO quotes VALUES (1)", refused.STATEMENTS),
-    Refused("SELECT DISTINCT", "SELECT DISTINCT symbol FROM quotes", refused.CLAUSES["DISTINCT"]),
-    Refused("JOIN, FROM a, b", "SELECT * FROM quotes JOIN trades ON true", refused.CLAUSES["JOIN"]),
-    Refused("GROUP BY", "SELECT symbol FROM quotes GROUP BY symbol", refused.CLAUSES["GROUP"]),
-    Refused("HAVING", "SELECT symbol FROM quotes HAVING price > 1", refused.CLAUSES["HAVING"]),
-    Refused("ORDER BY", "SELECT * FROM quotes ORDER BY price", refused.CLAUSES["ORDER"]),
-    Refused("SORT BY", "SELECT * FROM quotes SORT BY price", refused.CLAUSES["SORT"]),
-    Refused("CLUSTER BY", "SELECT * FROM quotes CLUSTER BY price", refused.CLAUSES["CLUSTER"]),
-    Refused("DISTRIBUTE BY", "SELECT * FROM quotes DISTRIBUTE BY price", refused.CLAUSES["DISTRIBUTE"]),
-    Refused("LIMIT", "SELECT * FROM quotes LIMIT 5", refused.CLAUSES["LIMIT"]),
-    Refused("OFFSET", "SELECT * FROM quotes OFFSET 5", refused.CLAUSES["OFFSET"]),
-    Refused("UNION", "SELECT * FROM quotes UNION SELECT * FROM quotes", refused.CLAUSES["UNION"]),
-    Refused("INTERSECT", "SELECT * FROM quotes INTERSECT SELECT * FROM quotes", refused.CLAUSES["INTERSECT"]),
-    Refused("EXCEPT, MINUS", "SELECT * FROM quotes EXCEPT SELECT * FROM quotes", refused.CLAUSES["EXCEPT"]),
-    Refused(
+    RefusedForm("WITH ...", "WITH w AS (SELECT 1) SELECT * FROM w", refused.WITH),
+    RefusedForm("INSERT, CREATE, ...", "INSERT INTO quotes VALUES (1)", refused.STATEMENTS),
+    RefusedForm("SELECT DISTINCT", "SELECT DISTINCT symbol FROM quotes", refused.CLAUSES["DISTINCT"]),
+    RefusedForm("JOIN, FROM a, b", "SELECT * FROM quotes JOIN trades ON true", refused.CLAUSES["JOIN"]),
+    RefusedForm("GROUP BY", "SELECT symbol FROM quotes GROUP BY symbol", refused.CLAUSES["GROUP"]),
+    RefusedForm("HAVING", "SELECT symbol FROM quotes HAVING price > 1", refused.CLAUSES["HAVING"]),
+    RefusedForm("ORDER BY", "SELECT * FROM quotes ORDER BY price", refused.CLAUSES["ORDER"]),
+    RefusedForm("SORT BY", "SELECT * FROM quotes SORT BY price", refused.CLAUSES["SORT"]),
+    RefusedForm("CLUSTER BY", "SELECT * FROM quotes CLUSTER BY price", refused.CLAUSES["CLUSTER"]),
+    RefusedForm("DISTRIBUTE BY", "SELECT * FROM quotes DISTRIBUTE BY price", refused.CLAUSES["DISTRIBUTE"]),
+    RefusedForm("LIMIT", "SELECT * FROM quotes LIMIT 5", refused.CLAUSES["LIMIT"]),
+    RefusedForm("OFFSET", "SELECT * FROM quotes OFFSET 5", refused.CLAUSES["OFFSET"]),
+    RefusedForm("UNION", "SELECT * FROM quotes UNION SELECT * FROM quotes", refused.CLAUSES["UNION"]),
+    RefusedForm(
+        "INTERSECT", "SELECT * FROM quotes INTERSECT SELECT * FROM quotes", refused.CLAUSES["INTERSECT"]
+    ),
+    RefusedForm(
+        "EXCEPT, MINUS", "SELECT * FROM quotes EXCEPT SELECT * FROM quotes", refused.CLAUSES["EXCEPT"]
+    ),
+    RefusedForm(
         "WINDOW, QUALIFY, OVER", "SELECT lower(symbol) OVER (ORDER BY price) AS x FROM quotes", refused.WINDOW
     ),
-    Refused("LATERAL VIEW", "SELECT * FROM quotes LATERAL VIEW explode(tags) t AS tag", refused.GENERATOR),
-    Refused("PIVOT", "SELECT * FROM quotes PIVOT (max(price) FOR symbol IN ('A'))", refused.CLAUSES["PIVOT"]),
-    Refused("UNPIVOT", "SELECT * FROM quotes UNPIVOT (a FOR b IN (price))", refused.CLAUSES["UNPIVOT"]),
-    Refused("TABLESAMPLE", "SELECT * FROM quotes TABLESAMPLE (5 PERCENT)", refused.CLAUSES["TABLESAMPLE"]),
-    Refused("(SELECT ...)", "SELECT * FROM quotes WHERE price > (SELECT 1)", refused.SUBQUERY),
-    Refused("COLLATE", "SELECT * FROM quotes WHERE symbol COLLATE UTF8_LCASE = 'a'", refused.COLLATION),
-    Refused(
+    RefusedForm(
+        "LATERAL VIEW", "SELECT * FROM quotes LATERAL VIEW explode(tags) t AS tag", refused.GENERATOR
+    ),
+    RefusedForm(
+        "PIVOT", "SELECT * FROM quotes PIVOT (max(price) FOR symbol IN ('A'))", refused.CLAUSES["PIVOT"]
+    ),
+    RefusedForm("UNPIVOT", "SELECT * FROM quotes UNPIVOT (a FOR b IN (price))", refused.CLAUSES["UNPIVOT"]),
+    RefusedForm(
+        "TABLESAMPLE", "SELECT * FROM quotes TABLESAMPLE (5 PERCENT)", refused.CLAUSES["TABLESAMPLE"]
+    ),
+    RefusedForm("(SELECT ...)", "SELECT * FROM quotes WHERE price > (SELECT 1)", refused.SUBQUERY),
+    RefusedForm("COLLATE", "SELECT * FROM quotes WHERE symbol COLLATE UTF8_LCASE = 'a'", refused.COLLATION),
+    RefusedForm(
         "'now', 'today', 'tomorrow', 'yesterday' as a date or timestamp",
         "SELECT * FROM quotes WHERE happened < 'today'",
         refused.SPECIAL_TIME,
     ),
-    Refused("a & b, a | b, a ^ b, ~a, a << b, a >> b", "SELECT volume & 1 AS x FROM quotes", refused.BITWISE),
-    Refused("a -> ...", "SELECT filter(tags, t -> t = 'a') AS x FROM quotes", refused.LAMBDA),
-    Refused("name => a", "SELECT round(number => price) AS x FROM quotes", refused.OPERATORS["=>"]),
-    Refused("a ** b", "SELECT * FROM quotes WHERE price ** 2 > 4", refused.PAIRS["**"]),
-    Refused("a =< b", "SELECT * FROM quotes WHERE price =< 4", refused.PAIRS["=<"]),
-    Refused("a && b", "SELECT * FROM quotes WHERE price > 1 && volume > 1", refused.OPERATORS["&&"]),
-    Refused("?", "SELECT * FROM quotes WHERE price > ?", refused.OPERATORS["?"]),
-    Refused(":name, a:path", "SELECT * FROM quotes WHERE price > :low", refused.OPERATORS[":"]),
-    Refused("${name}", "SELECT * FROM quotes WHERE price > ${low}", refused.OPERATORS["$"]),
-    Refused("@name", "SELECT * FROM quotes WHERE price > @low", refused.OPERATORS["@"]),
-    Refused("{fn ...}, {{ ... }}", "SELECT * FROM quotes WHERE price > {{ low }}", refused.OPERATORS["{"]),
+    RefusedForm(
+        "a & b, a | b, a ^ b, ~a, a << b, a >> b", "SELECT volume & 1 AS x FROM quotes", refused.BITWISE
+    ),
+    RefusedForm("a -> ...", "SELECT filter(tags, t -> t = 'a') AS x FROM quotes", refused.LAMBDA),
+    RefusedForm("name => a", "SELECT round(number => price) AS x FROM quotes", refused.OPERATORS["=>"]),
+    RefusedForm("a ** b", "SELECT * FROM quotes WHERE price ** 2 > 4", refused.PAIRS["**"]),
+    RefusedForm("a =< b", "SELECT * FROM quotes WHERE price =< 4", refused.PAIRS["=<"]),
+    RefusedForm("a && b", "SELECT * FROM quotes WHERE price > 1 && volume > 1", refused.OPERATORS["&&"]),
+    RefusedForm("?", "SELECT * FROM quotes WHERE price > ?", refused.OPERATORS["?"]),
+    RefusedForm(":name, a:path", "SELECT * FROM quotes WHERE price > :low", refused.OPERATORS[":"]),
+    RefusedForm("${name}", "SELECT * FROM quotes WHERE price > ${low}", refused.OPERATORS["$"]),
+    RefusedForm("@name", "SELECT * FROM quotes WHERE price > @low", refused.OPERATORS["@"]),
+    RefusedForm(
+        "{fn ...}, {{ ... }}", "SELECT * FROM quotes WHERE price > {{ low }}", refused.OPERATORS["{"]
+    ),
 )

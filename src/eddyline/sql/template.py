@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from eddyline.model import types as t
-from eddyline.sql import literals
+from eddyline.sql.grammar import literals
 
 _UNUSUAL = re.compile(r"--|/\*|[\"`\\$\x00]|''|[\ud800-\udfff]")
 _CONSTANT = re.compile(r"('[^']*')|((?<![\w.])\d+(?:\.\d+)?(?![\w.]))")
@@ -32,7 +32,7 @@ class Split:
     values: tuple[object, ...]
     lengths: tuple[int, ...]
 
-    def places(self) -> list[tuple[int, int]]:
+    def spans(self) -> list[tuple[int, int]]:
         """Where each constant starts and ends in the text."""
         found, at = [], 0
         for piece, length in zip(self.pieces, self.lengths, strict=False):

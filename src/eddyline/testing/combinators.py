@@ -10,9 +10,9 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from eddyline.testing.tree import Node
+from eddyline.testing.tree import ExpressionTree
 
-Production = Callable[["Maker", int], Node]
+Production = Callable[["Maker", int], ExpressionTree]
 Spec = str | Production
 
 
@@ -36,7 +36,7 @@ class Maker:
         self.random = random_
         self.wild = wild
 
-    def make(self, spec: Spec, size: int) -> Node:
+    def make(self, spec: Spec, size: int) -> ExpressionTree:
         """A tree of about `size` nodes."""
         if callable(spec):
             return spec(self, size)
@@ -46,7 +46,7 @@ class Maker:
             spec = self.random.choice(self.grammar.unions[spec])
         productions = self.grammar.productions.get(spec, ()) if size > 1 else ()
         chosen = self.pick(productions or self.grammar.leaves[spec])(self, size)
-        return Node(chosen.form, spec, chosen.children, chosen.word)
+        return ExpressionTree(chosen.form, spec, chosen.children, chosen.word)
 
     def pick(self, choices: tuple[tuple[int, Production], ...]) -> Production:
         """One of the choices by weight."""
@@ -61,27 +61,29 @@ class Maker:
 
 def column(*names: str) -> Production:
     """One of the columns."""
-    return lambda maker, _: Node("column", "", (), maker.random.choice(names))
+    return lambda maker, _: ExpressionTree("column", "", (), maker.random.choice(names))
 
 
 def literal(draw: Callable[[random.Random], str]) -> Production:
     """A literal, as `draw` spells it."""
-    return lambda maker, _: Node("literal", "", (), draw(maker.random))
+    return lambda maker, _: ExpressionTree("literal", "", (), draw(maker.random))
 
 
 def fixed(*texts: str) -> Production:
     """One of these literal texts."""
-    return lambda maker, _: Node("literal", "", (), maker.random.choice(texts))
+    return lambda maker, _: ExpressionTree("literal", "", (), maker.random.choice(texts))
 
 
 def form(name: str, words: str, *specs: Spec) -> Production:
     """A node of this form over children of these families; `words` are alternatives with bars between."""
     alternatives = words.split("|") if words != "||" else ["||"]
 
-    def produce(maker: Maker, size: int) -> Node:
+    def produce(maker: Maker, size: int) -> ExpressionTree:
         word = maker.random.choice(alternatives)
         shares = maker.share(size, len(specs))
-        return Node(name, "", tuple(maker.make(s, n) for s, n in zip(specs, shares, strict=True)), word)
+        return ExpressionTree(
+            name, "", tuple(maker.make(s, n) for s, n in zip(specs, shares, strict=True)), word
+        )
 
     return produce
 
@@ -94,7 +96,7 @@ def call(words: str, *specs: Spec) -> Production:
 def several(name: str, words: str, first: Spec, rest: Spec, *, fewest: int = 1, most: int = 4) -> Production:
     """A first child and `fewest` to `most` further ones."""
 
-    def produce(maker: Maker, size: int) -> Node:
+    def produce(maker: Maker, size: int) -> ExpressionTree:
         return form(name, words, first, *[rest] * maker.random.randint(fewest, most))(maker, size)
 
     return produce
@@ -103,7 +105,7 @@ def several(name: str, words: str, first: Spec, rest: Spec, *, fewest: int = 1, 
 def mixed(build: Callable[[Spec, Spec], Production], pairs: tuple[tuple[int, str, str], ...]) -> Production:
     """A production over two families that Spark can bring together, drawn by weight, either way round."""
 
-    def produce(maker: Maker, size: int) -> Node:
+    def produce(maker: Maker, size: int) -> ExpressionTree:
         _, a, b = maker.random.choices(pairs, [weight for weight, _, _ in pairs])[0]
         return build(*((a, b) if maker.random.random() < 0.5 else (b, a)))(maker, size)
 

@@ -21,7 +21,7 @@ from eddyline.testing.combinators import (
     several,
 )
 from eddyline.testing.regexes import regex
-from eddyline.testing.tree import Node
+from eddyline.testing.tree import ExpressionTree
 
 UNIONS: Final = {
     "integer": ("small", "long"),
@@ -92,7 +92,7 @@ def _choice(family: Spec, *others: Spec) -> tuple[tuple[int, Production], ...]:
 
 
 def _case(first: Spec, rest: Spec) -> Production:
-    def produce(maker: Maker, size: int) -> Node:
+    def produce(maker: Maker, size: int) -> ExpressionTree:
         valued = maker.random.random() < 0.3
         specs: list[Spec] = ["small"] if valued else []
         for i in range(maker.random.randint(1, 2)):
@@ -104,24 +104,24 @@ def _case(first: Spec, rest: Spec) -> Production:
     return produce
 
 
-def _pattern(maker: Maker, _: int) -> Node:
-    return Node("literal", "", (), literals.quoted(literals.pattern(maker.random), maker.random))
+def _pattern(maker: Maker, _: int) -> ExpressionTree:
+    return ExpressionTree("literal", "", (), literals.quoted(literals.pattern(maker.random), maker.random))
 
 
-def _regex(maker: Maker, _: int) -> Node:
+def _regex(maker: Maker, _: int) -> ExpressionTree:
     known = maker.random.random() < 0.5
     pattern = maker.random.choice(literals.REGEXES) if known else regex(maker.random, delicate=False)
-    return Node("literal", "", (), literals.quoted(pattern, maker.random))
+    return ExpressionTree("literal", "", (), literals.quoted(pattern, maker.random))
 
 
-def _escaped(maker: Maker, size: int) -> Node:
+def _escaped(maker: Maker, size: int) -> ExpressionTree:
     """LIKE with an escape of its own: the pattern is rewritten to use it."""
     escape = maker.random.choice("!#/|\\")
     written = literals.pattern(maker.random).replace("\\", escape)
-    pattern = Node("literal", "pattern", (), literals.quoted(written))
-    tail = Node("literal", "escape", (), literals.quoted(escape))
+    pattern = ExpressionTree("literal", "pattern", (), literals.quoted(written))
+    tail = ExpressionTree("literal", "escape", (), literals.quoted(escape))
     word = maker.random.choice(("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"))
-    return Node("like escape", "", (maker.make("text", size - 3), pattern, tail), word)
+    return ExpressionTree("like escape", "", (maker.make("text", size - 3), pattern, tail), word)
 
 
 def _in(first: Spec, other: Spec) -> Production:
@@ -215,7 +215,7 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (1, form("cast", "INT|SMALLINT|TINYINT|INTEGER", "number-like")),
         (1, form("try cast", "INT|SMALLINT|TINYINT|BYTE|SHORT", "number-like")),
         (2, form("index", "", "ints", _INDEX)),
-        (2, form("index", "", "map", lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.KEYS))))),
+        (2, form("index", "", "map", lambda m, _: ExpressionTree("literal", "", (), literals.quoted(m.random.choice(literals.KEYS))))),
         (2, form("field", "x|X", "struct")),
         *_choice("small"),
     ),
@@ -293,7 +293,7 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
         (3, call("date_add|dateadd|date_sub", "with date", _COUNT)),
         (3, form("sum", "+|-", "date", either("small", "year-month", fixed("INTERVAL 1 DAY", "INTERVAL '3' DAYS")))),
         (2, call("to_date", either("date text", "when"))),
-        (2, call("to_date", "date text", lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.FORMATS))))),
+        (2, call("to_date", "date text", lambda m, _: ExpressionTree("literal", "", (), literals.quoted(m.random.choice(literals.FORMATS))))),
         (2, form("cast", "DATE", either("timestamp", "wall clock", "date text", "time text"))),
         (1, form("try cast", "DATE", "any text")),
         (1, form("field", "d", form("field", "inner", "struct"))),
@@ -302,9 +302,9 @@ PRODUCTIONS: Final[dict[str, tuple[tuple[int, Production], ...]]] = {
     "timestamp": (
         (3, form("sum", "+|-", "timestamp", either("day-time", "day-time", "year-month"))),
         (1, form("sum", "+", "date", fixed("INTERVAL 1 HOUR", "INTERVAL '1 10' DAY TO HOUR"))),
-        (3, call("date_trunc", lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.UNITS))), either("timestamp", "date", "time text"))),
+        (3, call("date_trunc", lambda m, _: ExpressionTree("literal", "", (), literals.quoted(m.random.choice(literals.UNITS))), either("timestamp", "date", "time text"))),
         (2, call("to_timestamp", either("time text", "when", "date text"))),
-        (2, call("to_timestamp", _MOMENT, lambda m, _: Node("literal", "", (), literals.quoted(m.random.choice(literals.TIME_FORMATS))))),
+        (2, call("to_timestamp", _MOMENT, lambda m, _: ExpressionTree("literal", "", (), literals.quoted(m.random.choice(literals.TIME_FORMATS))))),
         (2, form("cast", "TIMESTAMP", either("date", "wall clock", "time text", "date text"))),
         (1, form("cast", "TIMESTAMP", either("integer", "fraction", column("d5", "d18", "d20")))),
         (1, form("try cast", "TIMESTAMP", "any text")),

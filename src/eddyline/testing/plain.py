@@ -21,7 +21,7 @@ from eddyline.testing.combinators import (
     mixed,
     several,
 )
-from eddyline.testing.tree import Node
+from eddyline.testing.tree import ExpressionTree
 
 SCHEMA: Final = pa.schema(
     [
@@ -93,15 +93,15 @@ def _value(random_: random.Random, kind: pa.DataType) -> Any:
     return random_.choice(_DOUBLES if pa.types.is_floating(kind) else _TEXTS)
 
 
-def _integer(maker: Maker, _: int) -> Node:
-    return Node("literal", "", (), str(maker.random.randint(-4, 9)))
+def _integer(maker: Maker, _: int) -> ExpressionTree:
+    return ExpressionTree("literal", "", (), str(maker.random.randint(-4, 9)))
 
 
 def _in(first: Spec, other: Spec) -> Production:
     item = either(first, other, fixed("NULL"))
     plain = either(first, other)
 
-    def produce(maker: Maker, size: int) -> Node:
+    def produce(maker: Maker, size: int) -> ExpressionTree:
         return several("in", "IN|NOT IN", first, item if maker.random.random() < 0.3 else plain, most=4)(
             maker, size
         )

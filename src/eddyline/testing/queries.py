@@ -7,7 +7,7 @@ from typing import Final
 
 from eddyline.testing.combinators import Grammar, Maker
 from eddyline.testing.grammar import GRAMMAR
-from eddyline.testing.tree import Node, Statement
+from eddyline.testing.tree import ExpressionTree, Statement
 
 _ALIASES: Final = ("", "", "e", "Q")
 _OUTPUTS: Final = (
@@ -48,7 +48,7 @@ def draw_statement(
     return Statement(where, outputs, alias, style)
 
 
-def _outputs(maker: Maker, random_: random.Random) -> tuple[tuple[Node, str], ...]:
+def _outputs(maker: Maker, random_: random.Random) -> tuple[tuple[ExpressionTree, str], ...]:
     families = [f for f in _OUTPUTS if f in maker.grammar.leaves]
     count = random_.randint(1, 3)
     return tuple((maker.make(random_.choice(families), random_.randint(1, 5)), f"o{i}") for i in range(count))

@@ -23,7 +23,7 @@ from eddyline.testing.literals import quoted
 from eddyline.testing.pools import DATES, MOMENTS
 from eddyline.testing.queries import draw_statement
 from eddyline.testing.rows import nasty_rows, rows_of
-from eddyline.testing.tree import Node, Statement
+from eddyline.testing.tree import ExpressionTree, Statement
 
 ROWS: Final = 12  # the reference takes its time
 LARGEST: Final = 300
@@ -82,21 +82,23 @@ def one_pool_set(
     return DrawnSet(statements, rows.set_column(place, rows.schema.field(place), column))
 
 
-def _where(maker: Maker, pool: Pool, constants: Values, words: Sequence[str]) -> Node:
+def _where(maker: Maker, pool: Pool, constants: Values, words: Sequence[str]) -> ExpressionTree:
     condition = _condition(maker.random, pool, constants, words)
     draw = maker.random.random()
     if draw < 0.7:
         return condition
     other = _condition(maker.random, pool, constants, words) if draw < 0.85 else maker.make("boolean", 3)
-    return Node(maker.random.choice(("and", "or")), "boolean", (condition, other))
+    return ExpressionTree(maker.random.choice(("and", "or")), "boolean", (condition, other))
 
 
-def _condition(random_: random.Random, pool: Pool, constants: Values, words: Sequence[str]) -> Node:
+def _condition(random_: random.Random, pool: Pool, constants: Values, words: Sequence[str]) -> ExpressionTree:
     word = random_.choice(words)
     form, most = {"IN": ("in", 8), "BETWEEN": ("between", 2)}.get(word.removeprefix("NOT "), ("compare", 1))
     count = random_.randint(1, most) if form == "in" else most
-    literals = [Node("literal", "", (), pool.literal(random_.choice(constants))) for _ in range(count)]
-    return Node(form, "boolean", (Node("column", "", (), pool.column), *literals), word)
+    literals = [
+        ExpressionTree("literal", "", (), pool.literal(random_.choice(constants))) for _ in range(count)
+    ]
+    return ExpressionTree(form, "boolean", (ExpressionTree("column", "", (), pool.column), *literals), word)
 
 
 def _stretch(values: Values) -> Callable[[random.Random], Values]:

@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from eddyline.testing.text import FORMS
-from eddyline.testing.tree import Node, Statement, walk
+from eddyline.testing.tree import ExpressionTree, Statement, walk
 
 Fails = Callable[[Statement, pa.RecordBatch], bool]
 
@@ -89,11 +89,11 @@ def smaller(statement: Statement) -> Iterator[Statement]:
             yield replace(statement, where=cut)
 
 
-def _cuts(node: Node) -> Iterator[Node]:
+def _cuts(node: ExpressionTree) -> Iterator[ExpressionTree]:
     """The node with one sub-tree, anywhere in it, made smaller."""
     if node.children:
         for word in _SIMPLE.get(node.family, ()):
-            yield Node("literal", node.family, (), word)
+            yield ExpressionTree("literal", node.family, (), word)
     for below in walk(node) if node.family else ():
         if below is not node and below.family == node.family and below.form != "literal":
             yield below
@@ -103,7 +103,7 @@ def _cuts(node: Node) -> Iterator[Node]:
             yield replace(node, children=(*node.children[:i], cut, *node.children[i + 1 :]))
 
 
-def _fewer_children(node: Node) -> Iterator[Node]:
+def _fewer_children(node: ExpressionTree) -> Iterator[ExpressionTree]:
     fewest = FORMS[node.form].fewest
     if not fewest or len(node.children) <= fewest:
         return

@@ -12,7 +12,7 @@ import random
 from dataclasses import dataclass
 from typing import Final
 
-from eddyline.testing.tree import Node, Statement
+from eddyline.testing.tree import ExpressionTree, Statement
 
 OR, AND, NOT, PREDICATE, COMPARISON, SUM, PRODUCT, SIGN, PRIMARY, BARE = range(1, 11)
 
@@ -25,7 +25,7 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class PrintForm:
     """How a node is printed: a string is printed, a level takes the next child, WORD is the node's own word."""
 
     level: int
@@ -39,46 +39,46 @@ _KEYWORDS: Final = frozenset(
     "SELECT SOME THEN TRAILING WHEN WHERE".split()
 )
 
-FORMS: Final[dict[str, Form]] = {
-    "literal": Form(PRIMARY, ()),
-    "column": Form(PRIMARY, ()),
-    "or": Form(OR, (OR, "OR", AND)),
-    "and": Form(AND, (AND, "AND", NOT)),
-    "not": Form(NOT, (WORD, NOT)),
-    "compare": Form(COMPARISON, (COMPARISON, WORD, SUM)),
-    "between": Form(PREDICATE, (COMPARISON, WORD, COMPARISON, "AND", COMPARISON)),
-    "in": Form(PREDICATE, (COMPARISON, WORD, "(", Rest(), ")"), fewest=2),
-    "like": Form(PREDICATE, (COMPARISON, WORD, COMPARISON)),
-    "like escape": Form(PREDICATE, (COMPARISON, WORD, COMPARISON, "ESCAPE", BARE)),
-    "like list": Form(PREDICATE, (COMPARISON, WORD, "(", Rest(), ")"), fewest=2),
-    "is": Form(PREDICATE, (COMPARISON, WORD)),
-    "distinct": Form(PREDICATE, (COMPARISON, WORD, COMPARISON)),
-    "sum": Form(SUM, (SUM, WORD, PRODUCT)),
-    "product": Form(PRODUCT, (PRODUCT, WORD, SIGN)),
-    "sign": Form(SIGN, (WORD, SIGN)),
-    "call": Form(PRIMARY, (WORD, "(", Rest(), ")"), fewest=1),
-    "call list": Form(PRIMARY, (WORD, "(", Rest(), ")"), fewest=2),
-    "cast": Form(PRIMARY, ("CAST", "(", OR, "AS", WORD, ")")),
-    "try cast": Form(PRIMARY, ("TRY_CAST", "(", OR, "AS", WORD, ")")),
-    "case": Form(PRIMARY, (), fewest=2),
-    "case value": Form(PRIMARY, (), fewest=3),
-    "index": Form(PRIMARY, (PRIMARY, "[", COMPARISON, "]")),
-    "field": Form(PRIMARY, (PRIMARY, ".", WORD)),
-    "substring from": Form(
+FORMS: Final[dict[str, PrintForm]] = {
+    "literal": PrintForm(PRIMARY, ()),
+    "column": PrintForm(PRIMARY, ()),
+    "or": PrintForm(OR, (OR, "OR", AND)),
+    "and": PrintForm(AND, (AND, "AND", NOT)),
+    "not": PrintForm(NOT, (WORD, NOT)),
+    "compare": PrintForm(COMPARISON, (COMPARISON, WORD, SUM)),
+    "between": PrintForm(PREDICATE, (COMPARISON, WORD, COMPARISON, "AND", COMPARISON)),
+    "in": PrintForm(PREDICATE, (COMPARISON, WORD, "(", Rest(), ")"), fewest=2),
+    "like": PrintForm(PREDICATE, (COMPARISON, WORD, COMPARISON)),
+    "like escape": PrintForm(PREDICATE, (COMPARISON, WORD, COMPARISON, "ESCAPE", BARE)),
+    "like list": PrintForm(PREDICATE, (COMPARISON, WORD, "(", Rest(), ")"), fewest=2),
+    "is": PrintForm(PREDICATE, (COMPARISON, WORD)),
+    "distinct": PrintForm(PREDICATE, (COMPARISON, WORD, COMPARISON)),
+    "sum": PrintForm(SUM, (SUM, WORD, PRODUCT)),
+    "product": PrintForm(PRODUCT, (PRODUCT, WORD, SIGN)),
+    "sign": PrintForm(SIGN, (WORD, SIGN)),
+    "call": PrintForm(PRIMARY, (WORD, "(", Rest(), ")"), fewest=1),
+    "call list": PrintForm(PRIMARY, (WORD, "(", Rest(), ")"), fewest=2),
+    "cast": PrintForm(PRIMARY, ("CAST", "(", OR, "AS", WORD, ")")),
+    "try cast": PrintForm(PRIMARY, ("TRY_CAST", "(", OR, "AS", WORD, ")")),
+    "case": PrintForm(PRIMARY, (), fewest=2),
+    "case value": PrintForm(PRIMARY, (), fewest=3),
+    "index": PrintForm(PRIMARY, (PRIMARY, "[", COMPARISON, "]")),
+    "field": PrintForm(PRIMARY, (PRIMARY, ".", WORD)),
+    "substring from": PrintForm(
         PRIMARY, ("SUBSTRING", "(", COMPARISON, "FROM", COMPARISON, "FOR", COMPARISON, ")")
     ),
-    "trim from": Form(PRIMARY, ("TRIM", "(", WORD, COMPARISON, "FROM", COMPARISON, ")")),
+    "trim from": PrintForm(PRIMARY, ("TRIM", "(", WORD, COMPARISON, "FROM", COMPARISON, ")")),
 }
 
 
 def statement_text(statement: Statement, *, full: bool = False) -> str:
     """The whole query; `full` puts parentheses around everything, for engines with another precedence.
 
-    >>> a = Node("column", "int", (), "i32")
-    >>> statement_text(Statement(Node("compare", "boolean", (a, a), "<"), alias="e"))
+    >>> a = ExpressionTree("column", "int", (), "i32")
+    >>> statement_text(Statement(ExpressionTree("compare", "boolean", (a, a), "<"), alias="e"))
     'SELECT * FROM everything e WHERE i32 < i32'
     """
-    printer = _Printer(statement, full)
+    printer = _StatementPrinter(statement, full)
     printer.whole()
     return printer.join()
 
@@ -88,14 +88,14 @@ def where_text(statement: Statement, *, full: bool = False) -> str:
     return "true" if statement.where is None else expression_text(statement, statement.where, full=full)
 
 
-def expression_text(statement: Statement, node: Node, *, full: bool = False) -> str:
+def expression_text(statement: Statement, node: ExpressionTree, *, full: bool = False) -> str:
     """One expression in the style of its statement."""
-    printer = _Printer(statement, full)
+    printer = _StatementPrinter(statement, full)
     printer.node(node, OR)
     return printer.join()
 
 
-class _Printer:
+class _StatementPrinter:
     """Collects tokens; each is a word whose case is free, or raw text."""
 
     def __init__(self, statement: Statement, full: bool = False) -> None:
@@ -136,7 +136,7 @@ class _Printer:
             self.word("WHERE")
             self.node(self.statement.where, OR)
 
-    def node(self, node: Node, level: int) -> None:
+    def node(self, node: ExpressionTree, level: int) -> None:
         form = FORMS[node.form]
         needed = form.level < (PRIMARY if self.full else level)
         parentheses = 0 if level == BARE else needed + self.chance(0.06)
@@ -153,7 +153,7 @@ class _Printer:
             self.pieces(node, form)
         self.tokens += [")"] * parentheses
 
-    def pieces(self, node: Node, form: Form) -> None:
+    def pieces(self, node: ExpressionTree, form: PrintForm) -> None:
         children = iter(node.children)
         for piece in form.pieces:
             if isinstance(piece, int):
@@ -165,7 +165,7 @@ class _Printer:
             else:
                 self.word(node.word if piece == WORD else piece)
 
-    def case(self, node: Node) -> None:
+    def case(self, node: ExpressionTree) -> None:
         children = list(node.children)
         self.word("CASE")
         if node.form == "case value":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ExpressionTree:
     """A piece of an expression.
 
     `form` says how it is printed (`text.FORMS`), `family` what it may stand for (`families`), `word` is a leaf's text,
@@ -16,7 +16,7 @@ class Node:
 
     form: str
     family: str
-    children: tuple[Node, ...] = ()
+    children: tuple[ExpressionTree, ...] = ()
     word: str = ""
 
     @property
@@ -33,8 +33,8 @@ class Statement:
     plain.
     """
 
-    where: Node | None
-    outputs: tuple[tuple[Node, str], ...] = ()
+    where: ExpressionTree | None
+    outputs: tuple[tuple[ExpressionTree, str], ...] = ()
     alias: str = ""
     style: int | None = None
     stream: str = "everything"
@@ -45,12 +45,12 @@ class Statement:
         return sum(node.size for node in self.roots)
 
     @property
-    def roots(self) -> tuple[Node, ...]:
+    def roots(self) -> tuple[ExpressionTree, ...]:
         """The expressions of the SELECT list and of WHERE."""
         return (*(node for node, _ in self.outputs), *(() if self.where is None else (self.where,)))
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: ExpressionTree) -> Iterator[ExpressionTree]:
     """The node and everything below it, parents first."""
     yield node
     for child in node.children:

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from eddyline import Query, Stream
 from eddyline.backtest import Backtest, Settings, prepare
-from eddyline.backtest.prepare import Prepared
+from eddyline.backtest.prepare import PreparedBacktest
 from eddyline.runtime.embedded.backtest import History, run
-from eddyline.runtime.embedded.sources import Piece
+from eddyline.runtime.embedded.sources import FileRows
 
 QUOTES = Stream(
     "quotes",
@@ -51,9 +51,9 @@ EXISTING = [
 ]
 
 
-def pieces(batch: pa.RecordBatch, size: int, file: str = "day.csv") -> list[Piece]:
+def pieces(batch: pa.RecordBatch, size: int, file: str = "day.csv") -> list[FileRows]:
     """A batch as files give it."""
-    return [Piece(batch.slice(start, size), file, start) for start in range(0, batch.num_rows, size)]
+    return [FileRows(batch.slice(start, size), file, start) for start in range(0, batch.num_rows, size)]
 
 
 def outcome(
@@ -64,14 +64,14 @@ def outcome(
     size: int = 1000,
     time: str | None = None,
     settings: Settings | None = None,
-) -> tuple[Backtest, Prepared]:
+) -> tuple[Backtest, PreparedBacktest]:
     """A back-test of one stream, and what it was prepared from."""
     prepared = prepare(queries, [QUOTES], existing=existing)
     history = History("quotes", pieces(batch, size), "history/", time)
     return run(prepared, [history], settings=settings or Settings()), prepared
 
 
-def rows_of(prepared: Prepared, batch: pa.RecordBatch) -> list[set[int]]:
+def rows_of(prepared: PreparedBacktest, batch: pa.RecordBatch) -> list[set[int]]:
     """The rows of every query, those under test first, all at once."""
     [lane] = prepared.lanes
     matches = lane.queries.match(batch)

@@ -14,7 +14,7 @@ from eddyline.backtest import Backtest, Settings, prepare
 from eddyline.backtest.axis import axis_of
 from eddyline.backtest.collect import collect
 from eddyline.backtest.overlap import Overlaps
-from eddyline.backtest.prepare import Prepared
+from eddyline.backtest.prepare import PreparedBacktest
 from eddyline.backtest.results import StreamTally, backtest_of
 from eddyline.backtest.rows import Stretch
 from eddyline.backtest.tally import Tally
@@ -46,7 +46,7 @@ def history(seed: int) -> pa.RecordBatch:
 
 
 def tally_of(
-    prepared: Prepared, batch: pa.RecordBatch, spans: list[tuple[int, int]], time: str | None
+    prepared: PreparedBacktest, batch: pa.RecordBatch, spans: list[tuple[int, int]], time: str | None
 ) -> Tally:
     [lane] = prepared.lanes
     settings = Settings()
@@ -57,7 +57,7 @@ def tally_of(
     return tally
 
 
-def results(prepared: Prepared, tally: Tally) -> Backtest:
+def results(prepared: PreparedBacktest, tally: Tally) -> Backtest:
     return backtest_of(prepared, [StreamTally("ticks", tally)], Settings())
 
 

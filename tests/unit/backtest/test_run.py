@@ -15,7 +15,7 @@ from eddyline.backtest.values import FiringVerdict
 from eddyline.model.reject import Reject
 from eddyline.runtime.embedded.backtest import History, run
 from eddyline.runtime.embedded.rejects import Rejects
-from eddyline.runtime.embedded.sources import Piece
+from eddyline.runtime.embedded.sources import FileRows
 from tests.unit.backtest.histories import EXISTING, QUOTES, TESTED, ids, outcome, pieces, quotes, rows_of
 
 BATCH = quotes(6000)
@@ -161,7 +161,7 @@ def test_refused_queries_are_set_aside() -> None:
 def test_two_streams() -> None:
     trades = Stream("trades", pa.schema({"id": pa.int64()}))
     queries = [Query("late", "SELECT * FROM trades WHERE id > 5"), TESTED[0]]
-    rows = Piece(pa.record_batch({"id": list(range(10))}), "t", 0)
+    rows = FileRows(pa.record_batch({"id": list(range(10))}), "t", 0)
     found = run(
         prepare(queries, [QUOTES, trades]),
         [History("quotes", pieces(BATCH, 2000)), History("trades", [rows])],
@@ -173,7 +173,7 @@ def test_two_streams() -> None:
 @pytest.mark.parametrize("batches", [[], [BATCH.slice(0, 0)]], ids=["no piece", "no row"])
 def test_no_rows(batches: list[pa.RecordBatch]) -> None:
     prepared = prepare(TESTED, [QUOTES], existing=EXISTING)
-    found = run(prepared, [History("quotes", [Piece(batch, "f", 0) for batch in batches])])
+    found = run(prepared, [History("quotes", [FileRows(batch, "f", 0) for batch in batches])])
     assert {query.verdict for query in found.queries} == {FiringVerdict.NEVER, FiringVerdict.IMPOSSIBLE}
     assert found.rows == 0 and found.queries[0].share == 0
 
@@ -188,7 +188,7 @@ def test_no_queries() -> None:
 def test_rejects_and_gaps_in_row_numbers() -> None:
     rejects = Rejects()
     rejects.add(Reject("day.csv", 3, 2, "no"))
-    piece = Piece(BATCH.slice(0, 3), "day.csv", 0, np.array([0, 2, 3]))
+    piece = FileRows(BATCH.slice(0, 3), "day.csv", 0, np.array([0, 2, 3]))
     found = run(prepare(TESTED, [QUOTES]), [History("quotes", [piece], rejects=rejects)])
     assert (found.rejected, found.streams[0].rejects[0].reason) == (1, "no")
     assert {row.number for row in found.queries[4].samples} == {1, 3, 4}

@@ -18,7 +18,7 @@ from eddyline.cli import app
 from eddyline.cli.demo.embedded.picture import picture
 from eddyline.cli.demo.embedded.run import DemoPlan, DemoRecord, run
 from eddyline.cli.demo.embedded.story import EVERY
-from eddyline.cli.demo.embedded.view import Screen
+from eddyline.cli.demo.embedded.view import ScreenView
 from eddyline.testing.market import QUOTES
 
 RUN = CliRunner()
@@ -105,7 +105,7 @@ def test_every_event_happens_and_is_seen(tmp_path: Path) -> None:
     seconds = 2 * 7 * EVERY // 5 + 1
     terminal = io.StringIO()
     console = Console(file=terminal, force_terminal=True, width=120, height=40)
-    with Screen(console) as screen:
+    with ScreenView(console) as screen:
         record = run(DemoPlan(seconds, 100, 7, tmp_path), screen)
     words = " ".join(event.text for event in record.events)
     for what in ("adds", "another text", "removes", "refused", "trial", "shadow", "rolls back"):

@@ -24,7 +24,7 @@ from eddyline.cli.demo.pipeline.picture import picture
 from eddyline.cli.demo.pipeline.plan import PipelineDemoPlan
 from eddyline.cli.demo.pipeline.run import DemoOutcome, _enter_queries
 from eddyline.cli.demo.pipeline.telling import tell
-from eddyline.cli.output.terminal import Output
+from eddyline.cli.output.terminal import Printer
 from eddyline.registry import State
 from eddyline.runtime.spark.watching import BatchReport
 from eddyline.testing.market import QUOTES, Market
@@ -180,13 +180,13 @@ def outcome(plan: PipelineDemoPlan, *, exact: bool = True) -> DemoOutcome:
 
 def test_the_summary_and_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan = PipelineDemoPlan(4, 1_000, 7, tmp_path)
-    tell(outcome(plan), Output(), "demo.svg")
+    tell(outcome(plan), Printer(), "demo.svg")
     said = capsys.readouterr().out
     assert "400 rows in 4 files" in said and "Exactly once" in said and "eddyline query history" in said
     drawn = picture(outcome(plan))
     xml.etree.ElementTree.fromstring(drawn)
     assert "v2" in drawn and "chen adds dip-&lt;x&gt;" in drawn and "results, each once" in drawn
-    tell(outcome(plan, exact=False), Output(), "demo.svg")
+    tell(outcome(plan, exact=False), Printer(), "demo.svg")
     assert "NOT exactly once" in capsys.readouterr().out
     assert json.dumps(outcome(plan).as_json())
 

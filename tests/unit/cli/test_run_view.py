@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from eddyline.cli.output.terminal import Output
+from eddyline.cli.output.terminal import Printer
 from eddyline.cli.run.course import Course, RunEvent
 from eddyline.cli.run.panels import panels
 from eddyline.cli.run.view import View
@@ -62,7 +62,7 @@ def drawn(course: Course, width: int, height: int = 24) -> str:
 
 
 def course(*reports: BatchReport) -> Course:
-    view = View("market", output=Output(errors=True))
+    view = View("market", output=Printer(errors=True))
     for one in reports:
         view.update(one)
     return view.course
@@ -117,7 +117,7 @@ def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_terminal_shows_what_is_new() -> None:
-    output = Output()
+    output = Printer()
     terminal = io.StringIO()
     output._console = Console(file=terminal, force_terminal=True, width=100, height=30)
     with View("mar\x1b[2Jket", output=output, sinks={"out": "exactly once"}) as view:

@@ -105,7 +105,7 @@ def rows_of(matches: Matches, name: str) -> dict[str, list[int]]:
 Stage = tuple[Any, str]
 LOCATING: list[Stage] = [
     (locate._Presence, "locate"),
-    (locate.Numbers, "locate"),
+    (locate.NumberLocator, "locate"),
     (locate._ByOffset, "locate"),
     (locate._BySearch, "locate"),
     (locate._ByWidth, "locate"),
@@ -115,8 +115,8 @@ LOCATING: list[Stage] = [
     (families_.Families, "locate"),
     (patterns.Patterns, "find"),
     (patterns.Patterns, "_by_grams"),
-    (key_lookup._Numbers, "look_up"),
-    (key_lookup._Strings, "look_up"),
+    (key_lookup._NumberKeys, "look_up"),
+    (key_lookup._StringKeys, "look_up"),
     (ordinals_.Checked, "read"),
 ]
 EXECUTING: list[Stage] = [
@@ -173,7 +173,7 @@ def served_by(stage: Stage) -> str:
         return "rowwise"
     return (
         "keyed"
-        if stage[0] in (key_lookup._Numbers, key_lookup._Strings, ordinals_.Checked, keyed.Keyed)
+        if stage[0] in (key_lookup._NumberKeys, key_lookup._StringKeys, ordinals_.Checked, keyed.Keyed)
         else "sliced"
     )
 

@@ -13,7 +13,7 @@ from eddyline.model.predicate import Condition
 from eddyline.normalize import normalize
 from eddyline.normalize.domain import Numbered, domain_of
 from eddyline.normalize.preimage import first
-from eddyline.normalize.unwrap_casts import cast_function
+from eddyline.normalize.rules.unwrap_casts import cast_function
 from eddyline.reference import evaluate
 from tests.property.normal_forms import NUMBERS, TIMES, bound, draw_value, holds, special_values
 

@@ -14,7 +14,7 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.failures import Failures, fallible
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Column, Expression, Literal, externals_of, own_columns_of
-from eddyline.sql.spark_text import SparkText
+from eddyline.sql.spark_only.spark_text import SparkText
 
 STREAM = Stream("s", pa.schema([("a", pa.string()), ("n", pa.int32()), ("l", pa.list_(pa.int32()))]))
 BATCH = pa.record_batch({"a": ["x", "yy", None], "n": pa.array([1, 2, 3], pa.int32())})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eddyline.model import types as t
-from eddyline.reference.floats import as_text, nearest, round32, shortest
+from eddyline.reference.numbers.floats import as_text, nearest, round32, shortest
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

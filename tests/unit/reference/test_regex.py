@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eddyline.reference.failure import Failure
-from eddyline.reference.regex import rlike
-from eddyline.reference.regex_class import UnsupportedPattern
+from eddyline.reference.regex.character_class import UnsupportedPattern
+from eddyline.reference.regex.parse import rlike
 
 INVALID = [
     "(",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from eddyline.reference.calendar import from_days, to_days
 from eddyline.reference.failure import Failure
-from eddyline.reference.zones import DAY, SECOND, zone
+from eddyline.reference.times.calendar import from_days, to_days
+from eddyline.reference.times.zones import DAY, SECOND, zone
 
 HOUR = 3600 * SECOND
 NEW_YORK = zone("America/New_York")

@@ -21,7 +21,7 @@ from eddyline.runtime.spark.pipeline.batch.quarantine import failures
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
 from eddyline.runtime.spark.versions import Versions
-from eddyline.sql.spark_text import SparkText
+from eddyline.sql.spark_only.spark_text import SparkText
 from tests.unit.spark.registries import QUOTES
 
 

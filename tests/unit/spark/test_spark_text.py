@@ -7,9 +7,9 @@ import pytest
 from eddyline.errors import QueryError
 from eddyline.model import types as t
 from eddyline.model.expression import Column
-from eddyline.sql.rewriting import NotReadable
-from eddyline.sql.spark_only import FUNCTIONS
-from eddyline.sql.spark_text import SparkText, check_text
+from eddyline.sql.spark_only.functions import FUNCTIONS
+from eddyline.sql.spark_only.rewriting import NotReadable
+from eddyline.sql.spark_only.spark_text import SparkText, check_text
 
 KINDS = {
     "n": t.INT,

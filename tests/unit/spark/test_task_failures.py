@@ -82,7 +82,7 @@ def test_a_condition_that_cannot_be_evaluated(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_executor_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in (locate.Numbers, locate._Presence):
+    for kind in (locate.NumberLocator, locate._Presence):
         monkeypatch.setattr(kind, "locate", failing)
     delivered, summary, _ = ran(tmp_path)
     assert delivered == {"few": 10, "shouts": 200, "same": 4, "selects": 2}

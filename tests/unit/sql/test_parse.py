@@ -5,7 +5,7 @@ import pytest
 from eddyline.errors import QueryError
 from eddyline.model.query import Query
 from eddyline.sql import bind
-from eddyline.sql.select import parse
+from eddyline.sql.grammar.select import parse
 from tests.golden.test_binding import STREAM
 
 

@@ -10,8 +10,8 @@ from eddyline.functions.operations import OPERATIONS
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Column, Literal
 from eddyline.sql import bind, render
+from eddyline.sql.grammar.tokens import STRING, tokenize
 from eddyline.sql.render import _PLACE, text_literal, type_name
-from eddyline.sql.tokens import STRING, tokenize
 
 STREAM = Stream("s", pa.schema([("a", pa.string())]))
 TEXTS = [

@@ -8,7 +8,8 @@ import pytest
 from eddyline import Compiler, Query, QueryError, Stream
 from eddyline.functions.table import FUNCTIONS
 from eddyline.model.query_state import Verdict
-from eddyline.sql import refused, spark_only
+from eddyline.sql import refused
+from eddyline.sql.spark_only import functions as spark_only
 
 STREAM = Stream("s", pa.schema([("a", pa.string()), ("n", pa.int32()), ("l", pa.list_(pa.int32()))]))
 

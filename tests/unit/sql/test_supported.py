@@ -10,19 +10,19 @@ from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.service.files.schemas import ddl_schema
 from eddyline.sql import bind, refused
-from eddyline.sql.supported import COLUMNS, FORMS, REFUSED, STREAM, Form, Refused
+from eddyline.sql.supported import COLUMNS, FORMS, REFUSED, STREAM, AcceptedForm, RefusedForm
 
 QUOTES = Stream(STREAM, ddl_schema(COLUMNS))
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.form)
-def test_accepted(form: Form) -> None:
+def test_accepted(form: AcceptedForm) -> None:
     bound = bind(Query("example", form.query), [QUOTES])
     assert bound.stream == STREAM
 
 
 @pytest.mark.parametrize("form", REFUSED, ids=lambda form: form.form)
-def test_refused(form: Refused) -> None:
+def test_refused(form: RefusedForm) -> None:
     with pytest.raises(QueryError) as caught:
         bind(Query("example", form.example), [QUOTES])
     assert caught.value.message.endswith(form.reason.message)

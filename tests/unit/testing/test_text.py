@@ -15,14 +15,14 @@ from eddyline.sql import bind
 from eddyline.testing.queries import statement
 from eddyline.testing.rows import EVERYTHING, nasty_rows
 from eddyline.testing.text import statement_text, where_text
-from eddyline.testing.tree import Node, Statement
+from eddyline.testing.tree import ExpressionTree, Statement
 
-A, B, C = (Node("column", "boolean", (), name) for name in ("b1", "b2", "b1"))
-X, Y = (Node("column", "small", (), name) for name in ("i32", "j32"))
+A, B, C = (ExpressionTree("column", "boolean", (), name) for name in ("b1", "b2", "b1"))
+X, Y = (ExpressionTree("column", "small", (), name) for name in ("i32", "j32"))
 
 
-def node(form: str, word: str, *children: Node) -> Node:
-    return Node(form, "boolean", children, word)
+def node(form: str, word: str, *children: ExpressionTree) -> ExpressionTree:
+    return ExpressionTree(form, "boolean", children, word)
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def node(form: str, word: str, *children: Node) -> Node:
         (node("product", "*", node("sum", "+", X, Y), Y), "(i32 + j32) * j32"),
         (node("sign", "-", node("sign", "-", X)), "- - i32"),
         (node("sign", "-", node("product", "*", X, Y)), "- (i32 * j32)"),
-        (node("field", "x", Node("column", "struct", (), "st")), "st.x"),
+        (node("field", "x", ExpressionTree("column", "struct", (), "st")), "st.x"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_fewest_parentheses(tree: Node, text: str) -> None:
+def test_fewest_parentheses(tree: ExpressionTree, text: str) -> None:
     assert where_text(Statement(tree)) == text
 
 

@@ -20,7 +20,7 @@ from eddyline.backtest.report.markup import Markup, join, tag
 from eddyline.backtest.report.numbers import counted, percent
 from eddyline.backtest.values import (
     Backtest,
-    Check,
+    ExpectationResult,
     FiringVerdict,
     Overlap,
     QueryResult,
@@ -118,7 +118,7 @@ def checks(found: Backtest) -> Markup | None:
     return section("Expectations", failed, folded, card=False)
 
 
-def _checks(checks: Sequence[Check]) -> Markup:
+def _checks(checks: Sequence[ExpectationResult]) -> Markup:
     lines = [
         tag(
             "tr",

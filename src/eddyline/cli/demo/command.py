@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from eddyline.cli.options import AsJson, Runtime
-from eddyline.cli.output.terminal import Exit, Output, note, print_json
+from eddyline.cli.output.terminal import Exit, Printer, note, print_json
 from eddyline.errors import FileError
 
 if TYPE_CHECKING:
-    from eddyline.cli.demo.embedded.view import Lines, Nothing, Screen
+    from eddyline.cli.demo.embedded.view import LineView, Nothing, ScreenView
 
 PICTURE: Final = "demo.svg"
 
@@ -58,7 +58,7 @@ def demo(
             note(
                 "Spark is not installed: the embedded demo runs; pip install 'eddyline[spark,java]' for the other"
             )
-    folder, output = _folder(out), Output()
+    folder, output = _folder(out), Printer()
     if runtime is Runtime.SPARK:
         _on_spark(seconds, queries, seed, folder, output, as_json=as_json)
     else:
@@ -73,7 +73,7 @@ def _has_spark() -> bool:
     return True
 
 
-def _on_spark(seconds: int, queries: int, seed: int, folder: Path, output: Output, *, as_json: bool) -> None:
+def _on_spark(seconds: int, queries: int, seed: int, folder: Path, output: Printer, *, as_json: bool) -> None:
     from eddyline.cli.demo.pipeline.picture import picture
     from eddyline.cli.demo.pipeline.plan import PipelineDemoPlan
     from eddyline.cli.demo.pipeline.run import run
@@ -81,7 +81,7 @@ def _on_spark(seconds: int, queries: int, seed: int, folder: Path, output: Outpu
     from eddyline.cli.run.view import View
 
     plan = PipelineDemoPlan(seconds, queries, seed, folder)
-    shown = Output(errors=True) if as_json else output
+    shown = Printer(errors=True) if as_json else output
     sinks = {"results": "exactly once", "newsroom": "exactly once"}
     shown.line(f"starting Spark; everything will be in {folder}")
     outcome = run(plan, View("market", output=shown, sinks=sinks, footer=f"everything is in {folder}"))
@@ -94,7 +94,7 @@ def _on_spark(seconds: int, queries: int, seed: int, folder: Path, output: Outpu
         raise typer.Exit(Exit.FINDINGS)
 
 
-def _embedded(seconds: int, queries: int, seed: int, folder: Path, output: Output, *, as_json: bool) -> None:
+def _embedded(seconds: int, queries: int, seed: int, folder: Path, output: Printer, *, as_json: bool) -> None:
     from eddyline.cli.demo.embedded.picture import picture
     from eddyline.cli.demo.embedded.run import DemoPlan, run
     from eddyline.cli.demo.embedded.telling import tell
@@ -124,9 +124,9 @@ def _folder(out: Path | None) -> Path:
     return out
 
 
-def _view(output: Output, *, as_json: bool) -> Screen | Lines | Nothing:
-    from eddyline.cli.demo.embedded.view import Lines, Nothing, Screen
+def _view(output: Printer, *, as_json: bool) -> ScreenView | LineView | Nothing:
+    from eddyline.cli.demo.embedded.view import LineView, Nothing, ScreenView
 
     if as_json:
         return Nothing()
-    return Screen(output.console) if output.is_terminal else Lines(output)
+    return ScreenView(output.console) if output.is_terminal else LineView(output)

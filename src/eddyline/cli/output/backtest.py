@@ -8,7 +8,7 @@ from typing import Final
 from eddyline.backtest.report.charts import merged
 from eddyline.backtest.report.numbers import counted, percent
 from eddyline.backtest.values import Backtest, FiringVerdict, QueryResult, Row, Track
-from eddyline.cli.output.terminal import Output
+from eddyline.cli.output.terminal import Printer
 
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _COLUMNS: Final = 16
@@ -22,7 +22,7 @@ _VERDICTS: Final = {
 }
 
 
-def show(found: Backtest, output: Output) -> None:
+def show(found: Backtest, output: Printer) -> None:
     """Everything that fits; the reports have the rest."""
     for track in found.streams:
         _show_track(track, output)
@@ -38,7 +38,7 @@ def show(found: Backtest, output: Output) -> None:
     _show_checks(found, output)
 
 
-def _show_track(track: Track, output: Output) -> None:
+def _show_track(track: Track, output: Printer) -> None:
     files = f", {counted(track.files, 'file')}" if track.files != 1 else ""
     text = f"{track.stream}: {counted(track.rows, 'row')} from {track.source}{files}"
     if track.rows and track.scale.kind != "row":
@@ -46,7 +46,7 @@ def _show_track(track: Track, output: Output) -> None:
     output.line(text, "bold")
 
 
-def _show_queries(found: Backtest, output: Output) -> None:
+def _show_queries(found: Backtest, output: Printer) -> None:
     names = ["query", "over time", "matches", "share", "first", "last", "covered", "note"]
     lines = [_line(query) for query in found.queries[:_LINES]]
     if not found.existing:
@@ -85,7 +85,7 @@ def chart(counts: Sequence[int]) -> str:
     return "".join(_BLOCKS[-(-count * (len(_BLOCKS) - 1) // most)] for count in columns)
 
 
-def _show_overlaps(found: Backtest, output: Output) -> None:
+def _show_overlaps(found: Backtest, output: Printer) -> None:
     """The existing query that has most of each query's matches."""
     rows = [
         (query.id, overlap.query, f"{overlap.shared:,}", percent(overlap.shared, query.matches))
@@ -98,7 +98,7 @@ def _show_overlaps(found: Backtest, output: Output) -> None:
         _more(len(rows), _LINES, "queries", output)
 
 
-def _show_rejects(found: Backtest, output: Output) -> None:
+def _show_rejects(found: Backtest, output: Printer) -> None:
     if not found.rejected:
         return
     output.heading(f"{counted(found.rejected, 'row')} could not be read; the first:")
@@ -107,7 +107,7 @@ def _show_rejects(found: Backtest, output: Output) -> None:
             output.line(f"  {reject}")
 
 
-def _show_checks(found: Backtest, output: Output) -> None:
+def _show_checks(found: Backtest, output: Printer) -> None:
     if not found.checks:
         return
     held = len(found.checks) - len(found.failed)
@@ -118,6 +118,6 @@ def _show_checks(found: Backtest, output: Output) -> None:
     _more(len(found.failed), _LINES, "failed ones", output)
 
 
-def _more(count: int, limit: int, what: str, output: Output) -> None:
+def _more(count: int, limit: int, what: str, output: Printer) -> None:
     if count > limit:
         output.line(f"and {count - limit:,} more {what}; --json and --report have all of them")

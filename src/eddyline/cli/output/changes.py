@@ -7,7 +7,7 @@ from typing import NoReturn
 import typer
 
 from eddyline.cli.output.findings import exit_code, show_finding
-from eddyline.cli.output.terminal import Exit, Output, print_json
+from eddyline.cli.output.terminal import Exit, Printer, print_json
 from eddyline.service.changes import ChangeOutcome
 from eddyline.service.findings import NOTE
 
@@ -17,11 +17,11 @@ def tell(outcome: ChangeOutcome, *, as_json: bool) -> NoReturn:
     if as_json:
         print_json(outcome.as_json())
     else:
-        _show(outcome, Output())
+        _show(outcome, Printer())
     raise typer.Exit(exit_code(outcome.findings))
 
 
-def _show(outcome: ChangeOutcome, output: Output) -> None:
+def _show(outcome: ChangeOutcome, output: Printer) -> None:
     for finding in outcome.findings:
         show_finding(finding, output)
         output.line()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from eddyline.cli.output.terminal import Exit, Output
+from eddyline.cli.output.terminal import Exit, Printer
 from eddyline.errors import QueryError, Span
 from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
 
@@ -14,7 +14,7 @@ _LONGEST_PICTURE: Final = 100
 _MARGIN: Final = 10  # indentation and dots around the piece of a line that a picture shows
 
 
-def show_finding(finding: Finding, output: Output) -> None:
+def show_finding(finding: Finding, output: Printer) -> None:
     """One finding."""
     place = ":".join([finding.file, *(str(n) for n in (finding.line, finding.column) if n is not None)])
     subject = "" if finding.query is None else f'query "{finding.query}": '

@@ -21,7 +21,7 @@ from rich.progress import (
 from rich.progress import Progress as RichProgress
 
 from eddyline.cli.output.findings import show_finding
-from eddyline.cli.output.terminal import Output, note
+from eddyline.cli.output.terminal import Printer, note
 from eddyline.runtime.embedded.sources import Progress
 from eddyline.service.findings import Finding
 from eddyline.service.watcher import Watcher
@@ -73,7 +73,7 @@ class Terminal(Watcher):
 
     def finding(self, finding: Finding) -> None:
         """With place, picture and hint."""
-        show_finding(finding, Output(errors=True))
+        show_finding(finding, Printer(errors=True))
 
     def stage(self, text: str) -> None:
         """For somebody who waits at a terminal."""

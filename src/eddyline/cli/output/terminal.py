@@ -51,7 +51,7 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-class Output:
+class Printer:
     """Prints to standard output, or to standard error; styles and tables only where a terminal reads it."""
 
     def __init__(self, *, errors: bool = False) -> None:
@@ -145,7 +145,7 @@ def complain(text: str) -> None:
 def note(text: str) -> None:
     """Something to know that is no result, on standard error, after what was printed before."""
     sys.stdout.flush()
-    Output(errors=True).line(text)
+    Printer(errors=True).line(text)
 
 
 def counted(count: int, one: str, many: str) -> str:

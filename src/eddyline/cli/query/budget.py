@@ -8,7 +8,7 @@ import typer
 
 from eddyline.cli.failures import RegistryCommand
 from eddyline.cli.options import AsJson, Author, RegistryOption
-from eddyline.cli.output.terminal import Exit, Output, complain, print_json
+from eddyline.cli.output.terminal import Exit, Printer, complain, print_json
 from eddyline.errors import UsageError
 from eddyline.queryset.cost.cost import figure
 from eddyline.registry import Budget
@@ -61,7 +61,7 @@ def set_budget(
     if as_json:
         print_json({"registry": opened.where, **budget_json(budget)})
     else:
-        Output().line(f"{opened.where}: {_line(budget)}", "green")
+        Printer().line(f"{opened.where}: {_line(budget)}", "green")
 
 
 @app.command("list", cls=RegistryCommand)
@@ -78,9 +78,9 @@ def list_budgets(registry: RegistryOption = DEFAULT, as_json: AsJson = False) ->
         print_json({"registry": opened.where, "budgets": [budget_json(budget) for budget in budgets]})
         return
     for budget in budgets:
-        Output().line(_line(budget))
+        Printer().line(_line(budget))
     if not budgets:
-        Output().line(f"{opened.where} has no budgets")
+        Printer().line(f"{opened.where} has no budgets")
 
 
 @app.command("remove", cls=RegistryCommand)
@@ -105,7 +105,7 @@ def remove_budget(
     if as_json:
         print_json({"registry": opened.where, "removed": known})
     elif known:
-        Output().line(f'{opened.where}: the {scope} "{name}" has no budget any more', "green")
+        Printer().line(f'{opened.where}: the {scope} "{name}" has no budget any more', "green")
     else:
         complain(f'the {scope} "{name}" has no budget\nhint: query budget list shows all of them')
     raise typer.Exit(Exit.FINE if known else Exit.FINDINGS)

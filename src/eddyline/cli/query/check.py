@@ -8,7 +8,7 @@ import typer
 
 from eddyline.cli.options import AsJson, Runtime, Schemas, StreamName, TimeZone
 from eddyline.cli.output.findings import exit_code, show_finding
-from eddyline.cli.output.terminal import Exit, Output, print_json
+from eddyline.cli.output.terminal import Exit, Printer, print_json
 from eddyline.normalize import explain as tree_of
 from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
 from eddyline.service.jobs.check import Report, check_files
@@ -55,11 +55,11 @@ def check(
     if as_json:
         print_json(report.as_json())
     else:
-        _show_report(report, Output())
+        _show_report(report, Printer())
     raise typer.Exit(exit_code(report.findings))
 
 
-def _show_report(report: Report, output: Output) -> None:
+def _show_report(report: Report, output: Printer) -> None:
     """All findings, then the sum."""
     for finding in report.findings:
         show_finding(finding, output)
@@ -100,13 +100,13 @@ def explain(
     if as_json:
         print_json({"finding": found.as_json()} if isinstance(found, Finding) else found.as_json())
     elif isinstance(found, Finding):
-        show_finding(found, Output())
+        show_finding(found, Printer())
     else:
-        _show_explanation(found, Output())
+        _show_explanation(found, Printer())
     raise typer.Exit(Exit.FINDINGS if isinstance(found, Finding) else Exit.FINE)
 
 
-def _show_explanation(explanation: Explanation, output: Output) -> None:
+def _show_explanation(explanation: Explanation, output: Printer) -> None:
     """One part per stage."""
     bound = explanation.bound
     output.line(f'query "{bound.id}"' if bound.id else "query", "bold")
@@ -126,6 +126,6 @@ def _show_explanation(explanation: Explanation, output: Output) -> None:
     output.table(("name", "type", "from"), rows)
 
 
-def _indented(output: Output, text: str) -> None:
+def _indented(output: Printer, text: str) -> None:
     for line in text.split("\n"):
         output.line(f"  {line}")

@@ -20,7 +20,7 @@ from eddyline.cli.options import (
 )
 from eddyline.cli.output.findings import exit_code
 from eddyline.cli.output.progress import Terminal
-from eddyline.cli.output.terminal import Output, counted_rows, print_json
+from eddyline.cli.output.terminal import Printer, counted_rows, print_json
 from eddyline.queryset.cost.cost import Cost, Costs, figure
 from eddyline.service.jobs.cost import CostRequest, NewPrices, price
 
@@ -88,18 +88,18 @@ def cost(
         if as_json:
             print_json(found.as_json())
         else:
-            _show_new(Output(), found.costs, found.present)
+            _show_new(Printer(), found.costs, found.present)
     elif as_json:
         print_json(found.as_json(parts=id is not None))
     elif id is not None:
-        _show_cost(Output(), id, found.costs[id], found.alone)
+        _show_cost(Printer(), id, found.costs[id], found.alone)
     else:
-        _show_dearest(Output(), found.costs, found.listed, by.value, found.rows)
+        _show_dearest(Printer(), found.costs, found.listed, by.value, found.rows)
     raise typer.Exit(exit_code(found.findings))
 
 
 def _show_dearest(
-    output: Output, costs: Costs, listed: Sequence[str], by: str, rows: Mapping[str, int]
+    output: Printer, costs: Costs, listed: Sequence[str], by: str, rows: Mapping[str, int]
 ) -> None:
     """The dearest queries, and the whole set."""
     table, measured = [], any(rows.values())
@@ -128,7 +128,7 @@ def _most(text: str) -> str:
     return text if len(text) <= 50 else text[:47] + "..."
 
 
-def _show_cost(output: Output, id: str, cost: Cost, alone: float | None) -> None:
+def _show_cost(output: Printer, id: str, cost: Cost, alone: float | None) -> None:
     """One query with its parts."""
     output.line(f'query "{id}": {cost}', "bold")
     for part in cost.parts:
@@ -139,7 +139,7 @@ def _show_cost(output: Output, id: str, cost: Cost, alone: float | None) -> None
         output.line(f"  if it were the only query: {figure(alone)} ns measured")
 
 
-def _show_new(output: Output, costs: Mapping[str, Cost], present: int) -> None:
+def _show_new(output: Printer, costs: Mapping[str, Cost], present: int) -> None:
     """What new queries would cost on top of those that are there."""
     for id, cost in costs.items():
         output.line(f'adding "{id}": {cost}', "bold")

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from eddyline.cli.options import AsJson, Id, Owner, RegistryOption, Search, States, Tags, VersionNumber
-from eddyline.cli.output.terminal import Output, print_json
+from eddyline.cli.output.terminal import Printer, print_json
 from eddyline.cli.query.versions import step_rows
 from eddyline.errors import EddylineError
 from eddyline.registry import Entry
@@ -46,7 +46,7 @@ def list_queries(
         found = {"registry": opened.where, "version": at, "total": len(entries)}
         print_json(found | {"queries": [entry_json(entry) for entry in listed]})
         return
-    output = Output()
+    output = Printer()
     if listed:
         output.table(
             ("id", "state", "revision", "tags", "owner", "text"), [_row(e) for e in listed], right=(2,)
@@ -93,7 +93,7 @@ def show(
         found = {"registry": opened.where, "version": at, **entry_json(entry), "counters": counters}
         print_json(found | {"history": [step_json(step) for step in steps]})
         return
-    output = Output()
+    output = Printer()
     output.line(f'query "{id}", version {at}', "bold")
     output.line()
     for line in entry.sql.split("\n"):

@@ -27,7 +27,7 @@ from eddyline.cli.options import (
 )
 from eddyline.cli.output.changes import tell
 from eddyline.cli.output.progress import Terminal
-from eddyline.cli.output.terminal import Output, print_json, shown
+from eddyline.cli.output.terminal import Printer, print_json, shown
 from eddyline.errors import UsageError
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.service.changes import Declaration, Signature, enter
@@ -128,7 +128,7 @@ def export(
     if as_json:
         print_json({"file": file, "queries": len(entries)})
     else:
-        Output().line(f"{file}: {len(entries):,} {'query' if len(entries) == 1 else 'queries'}", "green")
+        Printer().line(f"{file}: {len(entries):,} {'query' if len(entries) == 1 else 'queries'}", "green")
 
 
 def _print(texts: Iterable[str]) -> None:

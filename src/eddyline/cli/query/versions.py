@@ -12,7 +12,7 @@ import typer
 from eddyline.cli.completion import query_ids
 from eddyline.cli.options import AsJson, Author, Reason, RegistryOption
 from eddyline.cli.output.changes import tell
-from eddyline.cli.output.terminal import Output, print_json
+from eddyline.cli.output.terminal import Printer, print_json
 from eddyline.errors import EddylineError
 from eddyline.registry import Diff, Entry, Step, Version
 from eddyline.service.changes import Signature, roll_back
@@ -47,10 +47,10 @@ def history(
     elif as_json:
         print_json({"registry": opened.where, "versions": [version_json(version) for version in versions]})
     elif id is not None:
-        Output().table(("version", "time", "author", "what", "reason"), step_rows(steps), right=(0,))
+        Printer().table(("version", "time", "author", "what", "reason"), step_rows(steps), right=(0,))
     else:
         head = ("version", "time", "author", "added", "changed", "removed", "reason")
-        Output().table(head, [_version_row(version) for version in versions], right=(0, 3, 4, 5))
+        Printer().table(head, [_version_row(version) for version in versions], right=(0, 3, 4, 5))
 
 
 def diff(
@@ -73,7 +73,7 @@ def diff(
     if as_json:
         print_json({"registry": opened.where, **diff_json(found)})
     else:
-        _show_diff(found, Output())
+        _show_diff(found, Printer())
 
 
 def rollback(
@@ -134,7 +134,7 @@ def _version_row(version: Version) -> tuple[str, ...]:
     return (str(version.number), _time(version.at), version.author, *counts, version.reason)
 
 
-def _show_diff(found: Diff, output: Output) -> None:
+def _show_diff(found: Diff, output: Printer) -> None:
     for before, after in found.streams:
         stream = after or before
         assert stream is not None, "a stream is there before or after"
@@ -156,6 +156,6 @@ def _show_diff(found: Diff, output: Output) -> None:
 _STYLES: Final = {"+": "green", "-": "red", "~": "yellow"}
 
 
-def _indented(output: Output, word: str, text: str) -> None:
+def _indented(output: Printer, word: str, text: str) -> None:
     for line in text.split("\n"):
         output.line(f"    {word} {line}", _STYLES[word])

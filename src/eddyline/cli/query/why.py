@@ -12,7 +12,7 @@ from eddyline.cli.completion import query_ids
 from eddyline.cli.options import AsJson, InputFormat, MaybeRegistry, MaybeSchemas, QueryFiles, TimeZone
 from eddyline.cli.output.findings import show_finding
 from eddyline.cli.output.progress import Terminal
-from eddyline.cli.output.terminal import Exit, Output, complain, counted_rows, note, print_json
+from eddyline.cli.output.terminal import Exit, Printer, complain, counted_rows, note, print_json
 from eddyline.delivery.json_text import json_lines
 from eddyline.errors import EddylineError
 from eddyline.execute.why import Why
@@ -66,7 +66,7 @@ def why(
     with Terminal() as watcher:
         answer = ask_why(request, watcher)
         if isinstance(answer, Finding):
-            show_finding(answer, Output(errors=True))
+            show_finding(answer, Printer(errors=True))
             raise typer.Exit(Exit.FINDINGS)
         if isinstance(answer.judged, JudgedRow):
             _show_row(answer.query, answer.judged, as_document)
@@ -83,7 +83,7 @@ def _show_row(query: NormalQuery, row: JudgedRow, as_document: bool) -> None:
             {"query": query.id, "sql": query.sql, **where, "tuple": _tuple(row.batch), **_verdict(verdict)}
         )
         return
-    output = Output()
+    output = Printer()
     subject = f"row {row.number} of {row.file}" if row.file else "the row"
     output.line(
         f'{subject} {_headline(verdict)} "{query.id}"' + (", because" if verdict.reasons else ""), "bold"
@@ -111,7 +111,7 @@ def _show_rows(judged: JudgedRows, *, as_document: bool, summary: bool) -> Eddyl
 
     It is whole all the same where a source cannot be read to its end, and says what is missing: the error that is given.
     """
-    output, query = Output(), judged.query
+    output, query = Printer(), judged.query
     if as_document:
         print("{" + f'"query": {json.dumps(query.id)}, "sql": {json.dumps(query.sql)}, "rows": [', end="")
     between = "\n  "
@@ -141,7 +141,7 @@ def _show_end(judged: JudgedRows, failure: EddylineError | None, *, as_document:
         missing = {} if failure is None else {"error": failure.message}
         print("\n], " + json.dumps({**missing, **_sums(verdicts, rejects)})[1:])
     else:
-        _show_sums(Output(), verdicts)
+        _show_sums(Printer(), verdicts)
         for reject in rejects.first:
             note(f"not read: {reject}")
         if rejects.count:
@@ -164,7 +164,7 @@ def _sums(verdicts: Verdicts, rejects: Rejects) -> dict[str, object]:
     }
 
 
-def _show_sums(output: Output, verdicts: Verdicts) -> None:
+def _show_sums(output: Printer, verdicts: Verdicts) -> None:
     output.line(f"{verdicts.matched:,} of {verdicts.rows:,} rows match", "bold")
     if verdicts.conditions:
         rows = [

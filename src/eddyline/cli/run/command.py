@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from eddyline.cli.options import AsJson
-from eddyline.cli.output.terminal import Exit, Output, counted, counted_rows, note, print_json
+from eddyline.cli.output.terminal import Exit, Printer, counted, counted_rows, note, print_json
 
 if TYPE_CHECKING:
     from eddyline.cli.run.view import View
@@ -80,11 +80,11 @@ def _plan(settings: PipelineSettings, as_json: bool) -> None:
     if as_json:
         print_json(plan.as_json())
     else:
-        _show_plan(plan, Output())
+        _show_plan(plan, Printer())
     raise typer.Exit(Exit.FINDINGS if plan.has_findings else Exit.FINE)
 
 
-def _show_plan(plan: PipelinePlan, output: Output) -> None:
+def _show_plan(plan: PipelinePlan, output: Printer) -> None:
     """Everything that would happen."""
     queries = counted(plan.queries, "query", "queries")
     output.line(f'pipeline "{plan.name}": {queries} of version {plan.version} of {plan.registry}', "bold")
@@ -107,7 +107,7 @@ def _show_plan(plan: PipelinePlan, output: Output) -> None:
     _show_findings("without a sink: results go to the dead letters", plan.without_sink, output)
 
 
-def _show_source(source: SourcePlan, output: Output) -> None:
+def _show_source(source: SourcePlan, output: Printer) -> None:
     output.heading(f'source "{source.name}"')
     where = f" {source.path}" if source.path else ""
     output.line(f"  {source.format}{where}, as stream {source.stream}, from batch {source.next_batch} on")
@@ -125,7 +125,7 @@ def _show_source(source: SourcePlan, output: Output) -> None:
             output.line(f"    {line}")
 
 
-def _show_findings(title: str, found: Mapping[str, str], output: Output) -> None:
+def _show_findings(title: str, found: Mapping[str, str], output: Printer) -> None:
     if not found:
         return
     output.heading(f"{counted(len(found), 'query', 'queries')} {title}")
@@ -160,13 +160,13 @@ def _view(settings: PipelineSettings, no_view: bool) -> View:
 
     return View(
         settings.name,
-        output=_Lines() if no_view else Output(),
+        output=_PlainPrinter() if no_view else Printer(),
         sinks={sink.name: guarantee_of(sink) for sink in settings.sinks},
         footer="Ctrl-C stops after the batch that runs",
     )
 
 
-class _Lines(Output):
+class _PlainPrinter(Printer):
     """Lines, also where a terminal reads along."""
 
     is_terminal = False
@@ -251,7 +251,7 @@ def _end(running: RunningPipeline, totals: PipelineTotals, as_json: bool) -> Non
         print_json({**running.status, "totals": totals.to_json(), "left_out": running.problems})
         return
     files = totals.count("dropped_files")
-    Output().line(
+    Printer().line(
         f"{counted(totals.count('batches'), 'batch', 'batches')}, {counted_rows(totals.count('rows'))}, "
         f"{counted(totals.count('matches'), 'match', 'matches')}, "
         f"{counted_rows(sum(totals.delivered.values()))} delivered, "

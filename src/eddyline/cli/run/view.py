@@ -10,7 +10,7 @@ from types import TracebackType
 from rich.console import RenderableType
 from rich.live import Live
 
-from eddyline.cli.output.terminal import Output, counted
+from eddyline.cli.output.terminal import Printer, counted
 from eddyline.cli.run.course import Course, RunEvent
 from eddyline.cli.run.panels import panels
 from eddyline.runtime.spark.watching import BatchReport
@@ -33,7 +33,7 @@ class View:
         self,
         name: str,
         *,
-        output: Output | None = None,
+        output: Printer | None = None,
         sinks: Mapping[str, str] | None = None,
         footer: str = "",
         clock: Callable[[], datetime] = now,
@@ -41,7 +41,7 @@ class View:
         """`sinks` are the names of all sinks and their guarantees; `footer` is a line below everything."""
         self.course = Course()
         self._name = name
-        self._output = output or Output()
+        self._output = output or Printer()
         self._sinks = dict(sinks or {})
         self._footer = footer
         self._clock = clock

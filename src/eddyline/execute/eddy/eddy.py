@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from eddyline.errors import EddylineError, SettingsError
 from eddyline.execute.eddy.clauses import clauses_of
 from eddyline.execute.eddy.flowing import Arrivals, Bits, Flowing, bits_of
-from eddyline.execute.eddy.operator import FILTERS, FilterName, Operator, Selection
+from eddyline.execute.eddy.operator import FILTERS, EddyOperator, FilterName, Selection
 from eddyline.execute.eddy.routing import Policy, RandomRouting
 from eddyline.execute.eddy.source import Source, Withdrawn
 from eddyline.functions.evaluate import Evaluation
@@ -33,7 +33,7 @@ class Result:
     query: str
 
 
-class _Place(NamedTuple):
+class _RoutedOperator(NamedTuple):
     """An operator, the source whose tuples it takes, and its bit there."""
 
     source: Source
@@ -74,7 +74,7 @@ class Eddy:
         self._filters: FilterName = filters
         self._capacity, self._room, self._needed_only = capacity, queue, needed_only
         self._costs = dict(costs or {})
-        self._work: Counter[Operator] = Counter()  # ticks spent on the tuple in front of each queue
+        self._work: Counter[EddyOperator] = Counter()  # ticks spent on the tuple in front of each queue
         self._stream_of: dict[str, str] = {}
         self._pool: deque[Flowing] = deque()
         self._results: list[Result] = []
@@ -112,9 +112,9 @@ class Eddy:
     def step(self) -> bool:
         """Route one tuple, let every operator work for a tick; False if there is nothing to do."""
         routed = any(self._route(flowing) for flowing in list(islice(self._pool, LOOKED_AT)))
-        busy = [place for place in self._operators() if place.operator.queue]
-        for place in busy:
-            self._tick(place)
+        busy = [each for each in self._operators() if each.operator.queue]
+        for each in busy:
+            self._tick(each)
         return routed or bool(busy)
 
     def run(self) -> list[Result]:
@@ -131,7 +131,7 @@ class Eddy:
     @property
     def in_flight(self) -> int:
         """Tuples that are in the pool or wait for an operator."""
-        return len(self._pool) + sum(len(place.operator.queue) for place in self._operators())
+        return len(self._pool) + sum(len(each.operator.queue) for each in self._operators())
 
     @property
     def visited_each(self) -> float:
@@ -160,18 +160,18 @@ class Eddy:
         self.policy.took(chosen)
         return True
 
-    def _tick(self, place: _Place) -> None:
+    def _tick(self, routed: _RoutedOperator) -> None:
         """One tick of an operator's work on the first tuple of its queue."""
-        source, operator = place.source, place.operator
+        source, operator = routed.source, routed.operator
         self._work[operator] += 1
         if self._work[operator] < self._costs.get(operator.name, 1):
             return
         del self._work[operator]
         flowing = operator.queue.popleft()
         self.visits[operator.name] += 1
-        flowing.ready &= ~place.bit
+        flowing.ready &= ~routed.bit
         for each in operator.process(flowing):
-            each.done |= place.bit
+            each.done |= routed.bit
             if source.is_finished(each):  # all that were left reject it
                 self.policy.dropped(operator)
             else:
@@ -201,7 +201,7 @@ class Eddy:
         for selection in self.sources[stream].operators.values():
             yield from selection.queue
 
-    def _operators(self) -> Iterator[_Place]:
+    def _operators(self) -> Iterator[_RoutedOperator]:
         for source in self.sources.values():
             for bit, selection in source.operators.items():
-                yield _Place(source, 1 << bit, selection)
+                yield _RoutedOperator(source, 1 << bit, selection)

@@ -35,7 +35,7 @@ FILTERS: Final[dict[FilterName, tuple[Callable[[Expression], Filter], Split]]] =
 }
 
 
-class Operator(Protocol):
+class EddyOperator(Protocol):
     """What an eddy may route a tuple to."""
 
     @property
@@ -57,7 +57,7 @@ class Operator(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class FilterPredicate:
     """A predicate in a filter and whom it concerns: alone in its clause it rejects the query where it fails, in a clause
     of several it sets the bit of its disjunct where it holds.
     """
@@ -74,14 +74,14 @@ class Selection:
     name: str
     filter: Filter
     queue: deque[Flowing] = field(default_factory=deque)
-    members: dict[int, Member] = field(default_factory=dict)
+    members: dict[int, FilterPredicate] = field(default_factory=dict)
     _alone: Mask = 0
 
     @property
     def predicates(self) -> int:
         return len(self.members)
 
-    def add(self, member: Member) -> int:
+    def add(self, member: FilterPredicate) -> int:
         """Take in a predicate; its place."""
         place = next(place for place in range(len(self.members) + 1) if place not in self.members)
         self.members[place] = member

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, Protocol, get_args
 
 from eddyline.errors import SettingsError
-from eddyline.execute.eddy.operator import Operator
+from eddyline.execute.eddy.operator import EddyOperator
 from eddyline.order.strategies.ticket import Tickets
 
 PolicyName = Literal["fixed", "random", "ticket"]
@@ -17,23 +17,23 @@ POLICIES: Final[tuple[PolicyName, ...]] = get_args(PolicyName)
 class Policy(Protocol):
     """Chooses, and is told what came of it."""
 
-    def choose(self, candidates: Sequence[Operator]) -> Operator:
+    def choose(self, candidates: Sequence[EddyOperator]) -> EddyOperator:
         """One of the operators that a tuple may go to, all with room in their queues."""
         ...
 
-    def took(self, operator: Operator) -> None:
+    def took(self, operator: EddyOperator) -> None:
         """An operator was given a tuple."""
         ...
 
-    def returned(self, operator: Operator) -> None:
+    def returned(self, operator: EddyOperator) -> None:
         """An operator gave a tuple back to the eddy, so that it goes on or is output."""
         ...
 
-    def dropped(self, operator: Operator) -> None:
+    def dropped(self, operator: EddyOperator) -> None:
         """An operator kept a tuple, which all queries that were left reject."""
         ...
 
-    def forget(self, operator: Operator) -> None:
+    def forget(self, operator: EddyOperator) -> None:
         """An operator is gone, and the tuples that wait for it are taken away."""
         ...
 
@@ -41,16 +41,16 @@ class Policy(Protocol):
 class _Silent:
     """A policy that learns nothing."""
 
-    def took(self, operator: Operator) -> None:
+    def took(self, operator: EddyOperator) -> None:
         pass
 
-    def returned(self, operator: Operator) -> None:
+    def returned(self, operator: EddyOperator) -> None:
         pass
 
-    def dropped(self, operator: Operator) -> None:
+    def dropped(self, operator: EddyOperator) -> None:
         pass
 
-    def forget(self, operator: Operator) -> None:
+    def forget(self, operator: EddyOperator) -> None:
         pass
 
 
@@ -67,7 +67,7 @@ class FixedRouting(_Silent):
         """Route by this order from now on."""
         self._ranks = {name: rank for rank, name in enumerate(order)}
 
-    def choose(self, candidates: Sequence[Operator]) -> Operator:
+    def choose(self, candidates: Sequence[EddyOperator]) -> EddyOperator:
         last = len(self._ranks)
         return min(candidates, key=lambda operator: self._ranks.get(operator.name, last))
 
@@ -78,7 +78,7 @@ class RandomRouting(_Silent):
     def __init__(self, seed: int = 0) -> None:
         self._random = random.Random(seed)
 
-    def choose(self, candidates: Sequence[Operator]) -> Operator:
+    def choose(self, candidates: Sequence[EddyOperator]) -> EddyOperator:
         return self._random.choice(candidates)
 
 
@@ -87,24 +87,24 @@ class TicketRouting:
 
     def __init__(self, seed: int = 0) -> None:
         self.tickets = Tickets([], seed=seed)
-        self._numbers: dict[Operator, int] = {}
+        self._numbers: dict[EddyOperator, int] = {}
 
-    def choose(self, candidates: Sequence[Operator]) -> Operator:
+    def choose(self, candidates: Sequence[EddyOperator]) -> EddyOperator:
         by_number = {self._number(operator): operator for operator in candidates}
         drawn = self.tickets.draw(list(by_number))
         assert drawn is not None, "only operators with room are asked for"
         return by_number[drawn]
 
-    def took(self, operator: Operator) -> None:
+    def took(self, operator: EddyOperator) -> None:
         self.tickets.routed(self._number(operator))
 
-    def returned(self, operator: Operator) -> None:
+    def returned(self, operator: EddyOperator) -> None:
         self.tickets.returned(self._number(operator))
 
-    def dropped(self, operator: Operator) -> None:
+    def dropped(self, operator: EddyOperator) -> None:
         self.tickets.dropped(self._number(operator))
 
-    def forget(self, operator: Operator) -> None:
+    def forget(self, operator: EddyOperator) -> None:
         number = self._numbers.pop(operator, None)
         if number is not None:
             self.tickets.held[number], self.tickets.waiting[number] = 1, 0
@@ -113,7 +113,7 @@ class TicketRouting:
         """Tickets of all operators that have ever been candidates, by name."""
         return {operator.name: self.tickets.held[number] for operator, number in self._numbers.items()}
 
-    def _number(self, operator: Operator) -> int:
+    def _number(self, operator: EddyOperator) -> int:
         """The operator's number in the lottery, which learns how many predicates it applies by now."""
         number = self._numbers.get(operator)
         if number is None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from eddyline.errors import EddylineError
 from eddyline.execute.eddy.clauses import Clause
 from eddyline.execute.eddy.flowing import Arrivals, Bits, Flowing, bits_of
-from eddyline.execute.eddy.operator import FILTERS, FilterName, Member, Selection
+from eddyline.execute.eddy.operator import FILTERS, FilterName, FilterPredicate, Selection
 from eddyline.model.asc import subject_text
 from eddyline.model.expression import Expression
 from eddyline.model.query import NormalQuery
@@ -81,7 +81,7 @@ class Source:
             disjuncts |= group
             for condition in clause:
                 operator = self._operator(condition.subject)
-                member = Member(condition.regions, rejects=0 if group else 1 << bit, sets=group)
+                member = FilterPredicate(condition.regions, rejects=0 if group else 1 << bit, sets=group)
                 members.append((operator, self.operators[operator].add(member)))
                 mask |= 1 << operator
         self.queries[bit] = Registered(query.id, bit, mask, disjuncts, tuple(members))

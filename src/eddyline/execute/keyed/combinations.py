@@ -33,7 +33,7 @@ _FACTOR: Final = 0x9E3779B1  # odd; its powers are the factors of a hash
 class Combined:
     """Tables by several subjects with one screen."""
 
-    def __init__(self, screen: _Screen, finders: Sequence[_Finder]) -> None:
+    def __init__(self, screen: _Prefilter, finders: Sequence[_Finder]) -> None:
         self._screen, self._finders = screen, finders
 
     def find(self, ranks: Ranks, scratch: Integers) -> Iterator[Found]:
@@ -62,7 +62,7 @@ def combine(tables: Sequence[KeyedTable], sizes: Sequence[int]) -> list[Combined
     return combined + [Combined(host, finders) for host, finders in zip(hosts, shared, strict=True)]
 
 
-class _Screen(Protocol):
+class _Prefilter(Protocol):
     def pick(self, ranks: Ranks, candidates: Integers, packed: Integers) -> int:
         """Write the rows that may be found, and what finders of the same subjects need; returns how many."""
 

@@ -34,10 +34,10 @@ class KeyLookup(Protocol):
 def lookup_of(cutting: Cutting) -> KeyLookup:
     """The quickest way for a subject."""
     if has_ordinals(cutting.subject.type):
-        return _Numbers(cutting)
+        return _NumberKeys(cutting)
     if cutting.subject.type in (t.STRING, t.BINARY):
-        return _Strings(cutting)
-    return _Others(cutting)
+        return _StringKeys(cutting)
+    return _RegionKeys(cutting)
 
 
 class Map:
@@ -58,7 +58,7 @@ class Map:
                 return
 
 
-class _Numbers:
+class _NumberKeys:
     """Types with ordinals."""
 
     def __init__(self, cutting: Cutting) -> None:
@@ -74,7 +74,7 @@ class _Numbers:
         mark_nulls(values, self._missing, ranks)
 
 
-class _Strings:
+class _StringKeys:
     """Strings and binaries, dictionaries as they come."""
 
     def __init__(self, cutting: Cutting) -> None:
@@ -85,7 +85,7 @@ class _Strings:
         self._table.find(evaluation.encoded(self._subject), ranks)
 
 
-class _Others:
+class _RegionKeys:
     """Any ordered type, by regions."""
 
     def __init__(self, cutting: Cutting) -> None:

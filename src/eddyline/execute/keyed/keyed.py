@@ -43,7 +43,7 @@ class Keyed:
         checks = [subject.read(evaluation) for subject in self._checks]
         kind = np.int32 if rows < 2**31 else np.int64
         scratch = POOL.take(SCRATCH * rows, kind).reshape(SCRATCH, rows)
-        output = _Output(int(1.25 * self._pairs_a_row * rows) + kernels.FAN, kind)
+        output = _PairBuffer(int(1.25 * self._pairs_a_row * rows) + kernels.FAN, kind)
         for table in self._single:
             _collect(table, *_reaching(table, ranks[table.keys[0]], checks, scratch[0]), checks, output)
         for tables in self._combined:
@@ -53,7 +53,7 @@ class Keyed:
         return _once(output.pairs, self.index.repeated) if len(self.index.repeated) else output.pairs
 
 
-class _Output:
+class _PairBuffer:
     """Pairs of rows and query numbers, with room for more."""
 
     def __init__(self, room: int, kind: npt.DTypeLike) -> None:
@@ -85,7 +85,7 @@ def _reaching(table: KeyedTable, keys: Ranks, checks: Checks, picked: Integers) 
 
 
 def _collect(
-    table: KeyedTable, picked: Integers, keys: Integers | Ranks, checks: Checks, output: _Output
+    table: KeyedTable, picked: Integers, keys: Integers | Ranks, checks: Checks, output: _PairBuffer
 ) -> None:
     """Add the pairs of picked rows with keys, except where a checked subject is NULL."""
     for check in table.checks:

@@ -51,7 +51,7 @@ def locator(cutting: Cutting) -> Locator:
     if not len(cutting.constants):
         return _Presence(cutting)
     if kind in _WIDTHS or kind == t.BOOLEAN or _is_short_decimal(kind):
-        return Numbers(cutting, min(lookups(cutting).values(), key=lambda lookup: lookup.effort))
+        return NumberLocator(cutting, min(lookups(cutting).values(), key=lambda lookup: lookup.effort))
     if kind in (t.STRING, t.BINARY) and cutting.points_only:
         return Points(cutting)
     return _Distinct(cutting)
@@ -96,7 +96,7 @@ class Lookup(Protocol):
         """Write the region ids, whatever stands for NULL included."""
 
 
-class Numbers:
+class NumberLocator:
     """Types of a fixed width, by one kind of look-up."""
 
     def __init__(self, cutting: Cutting, lookup: Lookup) -> None:

@@ -32,8 +32,10 @@ class StringTable:
         constants = pa.array(cutting.constants, kind)
         table = _table(*_buffers(constants), step, first)
         answers = range(first, first + step * len(constants), step)
-        self._finder: _Hashed | _Listed = (
-            _Listed(constants, answers, missing) if table is None else _Hashed(constants, table, missing)
+        self._finder: _HashFinder | _DictionaryFinder = (
+            _DictionaryFinder(constants, answers, missing)
+            if table is None
+            else _HashFinder(constants, table, missing)
         )
         self._null = null
 
@@ -58,7 +60,7 @@ class StringTable:
         tables.remap(plain, answers, ids)
 
 
-class _Hashed:
+class _HashFinder:
     """Answers by the kernels' table; anything for NULL."""
 
     def __init__(self, constants: pa.Array, table: _Table, missing: int) -> None:
@@ -72,7 +74,7 @@ class _Hashed:
             kernels.find_long(*strings, *self._table, *self._constants, ids)
 
 
-class _Listed:
+class _DictionaryFinder:
     """Answers by a dictionary of Python, which no choice of constants defeats; slower by far."""
 
     def __init__(self, constants: pa.Array, answers: range, missing: int) -> None:

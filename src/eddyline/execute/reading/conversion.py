@@ -87,14 +87,14 @@ def _parts_agree(
     return False
 
 
-class _Unfit(Exception):
+class _UnfitColumnValue(Exception):
     """A value that is none of the declared type."""
 
 
 def _by_value(column: Column, stream: Stream, name: str, declared: t.DataType) -> pa.Array:
     try:
         return _fitted(ordinary(column), declared)
-    except _Unfit as error:
+    except _UnfitColumnValue as error:
         raise SchemaError(
             f'column "{name}" of the batch for stream "{stream.name}" has the type {column.type} and the value '
             f"{error}, which is no {declared}",
@@ -127,7 +127,7 @@ def _refuse(array: pa.Array, wrong: pa.Array) -> None:
     """Name the first value that is wrong, if one is."""
     first = pc.index(wrong, True).as_py()
     if first >= 0:
-        raise _Unfit(array[first].as_py())
+        raise _UnfitColumnValue(array[first].as_py())
 
 
 def _unfit(array: pa.Array, target: pa.DataType) -> pa.Array:

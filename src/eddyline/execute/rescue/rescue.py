@@ -35,7 +35,7 @@ SHOWN: Final = 5  # ids in a message
 Failed = dict[int, Exception]  # queries that could not be evaluated, by number
 
 
-class Members(Protocol):
+class QueriesByNumber(Protocol):
     """Who knows the queries of a set by number."""
 
     def normal_form(self, number: int) -> NormalQuery | None:
@@ -51,7 +51,7 @@ def match(
     placed: Placed,
     evaluation: Evaluation,
     rows: int,
-    members: Members,
+    members: QueriesByNumber,
     failed: Failed,
     *,
     threads: int = 1,
@@ -73,7 +73,7 @@ def count(
     placed: Placed,
     evaluation: Evaluation,
     rows: int,
-    members: Members,
+    members: QueriesByNumber,
     totals: Counts,
     failed: Failed,
     *,
@@ -113,7 +113,7 @@ def _rescued(
 class _BySlot:
     """The queries of a segment by slot."""
 
-    def __init__(self, members: Members, numbering: Numbering) -> None:
+    def __init__(self, members: QueriesByNumber, numbering: Numbering) -> None:
         self._members, self._numbering = members, numbering
 
     def normal_form(self, number: int) -> NormalQuery | None:
@@ -130,7 +130,7 @@ class Rescue:
     """
 
     def __init__(
-        self, placed: Placed, error: Exception, evaluation: Evaluation, rows: int, members: Members
+        self, placed: Placed, error: Exception, evaluation: Evaluation, rows: int, members: QueriesByNumber
     ) -> None:
         self._members = _BySlot(members, placed.numbering)
         self._lost: Failed = {}  # cannot be compiled here, such as functions that Spark's driver alone knows
@@ -223,7 +223,7 @@ def broken_subjects(executor: SegmentExecutor, evaluation: Evaluation, rows: int
     return broken
 
 
-def _named(slots: Mapping[int, object], members: Members) -> str:
+def _named(slots: Mapping[int, object], members: QueriesByNumber) -> str:
     shown = ", ".join(f'"{members.name(slot)}"' for slot in list(slots)[:SHOWN])
     more = f" and {len(slots) - SHOWN} others" if len(slots) > SHOWN else ""
     return f"{len(slots)} queries ({shown}{more}) are"

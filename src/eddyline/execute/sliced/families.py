@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.sliced.formula_code import TRUTHS, Draft, Needs, Values, sides
+from eddyline.execute.sliced.formula_code import TRUTHS, Draft, FormulaLeaves, Values, sides
 from eddyline.kernels import families as kernels
 from eddyline.kernels import formulas
 from eddyline.model.expression import Call, Expression, Literal
@@ -31,7 +31,7 @@ Comparison = tuple[int, int, int]  # row of the ids of one byte, first id, numbe
 _OPPOSITE: Final = {formulas.LESS: formulas.LESS_EQUAL, formulas.LESS_EQUAL: formulas.LESS}
 
 
-class Shape(NamedTuple):
+class FamilyShape(NamedTuple):
     """What the members of a family have in common: `(x * c) operation y`, or `(x + c) operation y`, or the contrary."""
 
     product: bool
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
 class Family:
     """Questions of one shape, by their constants, which ascend."""
 
-    shape: Shape
+    shape: FamilyShape
     constants: tuple[float, ...]
     members: tuple[Comparison, ...]
 
@@ -69,7 +69,7 @@ def find_families(questions: Iterable[Asked]) -> list[Family]:
     """The families among questions that are large enough to be worth while."""
     shapes = {asked.comparison: list(_shapes(asked.subject, asked.truth)) for asked in questions}
     sizes = Counter(shape for found in shapes.values() for shape, _ in found)
-    members: dict[Shape, list[tuple[float, Comparison]]] = {}
+    members: dict[FamilyShape, list[tuple[float, Comparison]]] = {}
     for comparison, found in shapes.items():
         if found:
             shape, constant = max(found, key=lambda each: sizes[each[0]])
@@ -83,7 +83,7 @@ def find_families(questions: Iterable[Asked]) -> list[Family]:
     return families
 
 
-def _shapes(subject: Expression, truth: bool) -> Iterator[tuple[Shape, float]]:
+def _shapes(subject: Expression, truth: bool) -> Iterator[tuple[FamilyShape, float]]:
     """The families that a formula might belong to, each with the constant that would be its own."""
     operation, left, right = sides(subject)
     if operation == TRUTHS["eq"]:
@@ -91,7 +91,7 @@ def _shapes(subject: Expression, truth: bool) -> Iterator[tuple[Shape, float]]:
     for side, other, mirrored in ((left, right, False), (right, left, True)):
         compared = _OPPOSITE[operation] if mirrored else operation  # y < x says: not x <= y
         for x, constant, product, negated in _constants(side) if not isinstance(other, Literal) else ():
-            yield Shape(product, negated, compared, mirrored == truth, x, other), constant
+            yield FamilyShape(product, negated, compared, mirrored == truth, x, other), constant
 
 
 def _constants(side: Expression) -> Iterator[tuple[Expression, float, bool, bool]]:
@@ -128,15 +128,15 @@ class Families:
         constants = [constant for family in families for constant in family.constants]
         self._constants = (np.array(constants, np.float64), np.cumsum([0, *sizes]).astype(np.int64))
         self._nulls = np.array(sizes, np.uint16) + np.uint16(1)
-        self._needs = Needs(draft, parts)
+        self._formula_leaves = FormulaLeaves(draft, parts)
         self._registers = draft.registers + 1
 
     def locate(self, values: Values, rows: int, ids: npt.NDArray[Any]) -> None:
         """Write the ids of all families for `rows` rows."""
         if not self.families:
             return
-        leaves, arrays = self._needs.read(values, rows)
+        leaves, arrays = self._formula_leaves.read(values, rows)
         work = np.empty((self._registers, formulas.BLOCK)), np.empty(formulas.BLOCK, np.int64)
         kernels.place_families(leaves, *self._code, *self._constants, *work, rows, ids)
         places = np.arange(len(ids) - len(self.families), len(ids))
-        self._needs.mark(arrays, places, self._nulls, ids)
+        self._formula_leaves.mark(arrays, places, self._nulls, ids)

@@ -18,7 +18,7 @@ from eddyline.execute.sliced.families import FEWEST, Asked, Comparison, Families
 from eddyline.execute.sliced.formula_code import is_formula
 from eddyline.execute.sliced.formulas import truth_ids
 from eddyline.index.sliced.direct import Direct
-from eddyline.index.sliced.program import Conjunctions, Program
+from eddyline.index.sliced.program import Conjunctions, MaskProgram
 from eddyline.index.sliced.sliced import Ranges, Shelf, SlicedIndex
 from eddyline.model.expression import Expression
 
@@ -121,7 +121,7 @@ class _Moving:
             self.wide.append((*self.ranges[comparison], slot))
         return comparison in self.ranges
 
-    def without_comparisons(self, program: Program) -> Program:
+    def without_comparisons(self, program: MaskProgram) -> MaskProgram:
         """The program with masks in place of direct comparisons in the groups that have members of families."""
         direct, slots = program.direct, count(program.slots)
         comparisons, known, groups, kept = _comparisons(direct), dict[Comparison, int](), [], []
@@ -181,7 +181,7 @@ def _added(shelf: Shelf, entries: Sequence[Entry]) -> Shelf:
     return replace(shelf, ranges=Ranges(rows, lows, spans, slots, ranges.firsts + len(entries)))
 
 
-def _renumbered(shelf: Shelf, program: Program, moved: set[int]) -> tuple[Shelf, Program]:
+def _renumbered(shelf: Shelf, program: MaskProgram, moved: set[int]) -> tuple[Shelf, MaskProgram]:
     """Without the rows that were moved and that nothing asks for any more."""
     parts: dict[str, Any] = {"edges": shelf.edges, "ranges": shelf.ranges, "tables": shelf.tables}
     used = {*program.direct.rows.tolist(), *(row for part in parts.values() for row in part.rows.tolist())}

@@ -128,7 +128,7 @@ class Draft:
         return np.array(self.code, np.int64).reshape(-1, 4), np.array(self.constants, np.float64)
 
 
-class Needs:
+class FormulaLeaves:
     """The leaves that each of several formulas reads, to mark those that are NULL."""
 
     def __init__(self, draft: Draft, formulas: Sequence[Sequence[Expression]]) -> None:

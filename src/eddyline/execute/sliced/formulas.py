@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.execute.locating.locate import Locator
-from eddyline.execute.sliced.formula_code import Draft, Needs, Values, is_formula
+from eddyline.execute.sliced.formula_code import Draft, FormulaLeaves, Values, is_formula
 from eddyline.kernels import formulas as kernels
 from eddyline.model.expression import Expression
 
@@ -36,17 +36,17 @@ class Formulas:
         self._code = (*draft.arrays(), np.array(starts, np.int64))
         self._places = np.array(list(chosen), np.int64)
         self._ids = np.array([truth_ids(locators[row]) for row in chosen], np.uint8).reshape(-1, 3)
-        self._needs = Needs(draft, [[subject] for subject in chosen.values()])
+        self._formula_leaves = FormulaLeaves(draft, [[subject] for subject in chosen.values()])
         self._registers = draft.registers
 
     def locate(self, values: Values, rows: int, ids: npt.NDArray[Any]) -> None:
         """Write the region ids of all formulas for `rows` rows."""
         if not self.rows:
             return
-        leaves, arrays = self._needs.read(values, rows)
+        leaves, arrays = self._formula_leaves.read(values, rows)
         registers = np.empty((self._registers, kernels.BLOCK))
         kernels.locate_formulas(leaves, *self._code, self._places, self._ids, registers, rows, ids)
-        self._needs.mark(arrays, self._places, self._ids[:, 2].copy(), ids)
+        self._formula_leaves.mark(arrays, self._places, self._ids[:, 2].copy(), ids)
 
 
 def truth_ids(locator: Locator) -> npt.NDArray[np.uint8]:

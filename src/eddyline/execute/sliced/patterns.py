@@ -29,17 +29,17 @@ COMMON: Final = 0.2
 ENOUGH: Final = 256  # texts, to tell that a literal is common
 
 
-class _Plan(NamedTuple):
+class _SearchPlan(NamedTuple):
     """The tables by which patterns are found, and the regular expressions that are searched for without one."""
 
     tables: tuple[GramTable, ...]
     searched: tuple[int, ...]
 
-    def with_searched(self, numbers: list[int]) -> _Plan:
+    def with_searched(self, numbers: list[int]) -> _SearchPlan:
         """The same with some regular expressions taken out of the tables."""
         tables = tuple(without(table, numbers) for table in self.tables)
         searched = tuple(dict.fromkeys((*self.searched, *numbers)))
-        return _Plan(tuple(table for table in tables if len(table.patterns)), searched)
+        return _SearchPlan(tuple(table for table in tables if len(table.patterns)), searched)
 
 
 class Patterns:
@@ -64,11 +64,11 @@ class Patterns:
             of_characters or bytes([kernels.ONE]) in codes or MALFORMED.encode() in codes
         )
         self._largest_bucket = max((int(np.diff(table.starts).max()) for table in index.tables), default=0)
-        self._plan = _Plan(index.tables, tuple(index.searched.tolist()))
+        self._plan = _SearchPlan(index.tables, tuple(index.searched.tolist()))
         if len(index.filtered) <= FEW and all(
             self._is_filtered[table.patterns].all() for table in index.tables
         ):
-            self._plan = _Plan((), tuple(numbers))
+            self._plan = _SearchPlan((), tuple(numbers))
 
     def find(self, values: pa.Array) -> Pairs:
         """Rows and pattern numbers where the pattern is true: rows ascending, each pair once, none for NULL."""

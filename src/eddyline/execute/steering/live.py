@@ -16,7 +16,7 @@ from eddyline.config import OrderSettings
 from eddyline.execute.rowwise.lineages import Lineages
 from eddyline.execute.rowwise.rowwise import ATTEMPTED_ROWS, Rowwise
 from eddyline.execute.steering.choice import Choice, Chosen
-from eddyline.execute.steering.monitor import Monitor, Watched
+from eddyline.execute.steering.monitor import Monitor, MonitorReport
 from eddyline.execute.steering.protocol import Job, Way
 from eddyline.execute.steering.rearranging import Affords, Clock, Rearranging
 from eddyline.functions.evaluate import Evaluation
@@ -50,7 +50,7 @@ class OrderReport:
     visited: int
     dropped: int
     seconds: float
-    watched: Watched
+    watched: MonitorReport
     problem: str | None = None
     chosen: tuple[Chosen, ...] = ()
 

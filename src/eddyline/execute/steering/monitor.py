@@ -23,10 +23,10 @@ ROUTINE: Final = 0.2  # part of it in which one may look again although nothing 
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class MonitorReport:
     """What the monitor looked at and what it took: `inside` of `total` seconds, those of matching included.
 
-    >>> Watched(tuples=5_000, sampled=50, inside=0.25, total=10.0).share
+    >>> MonitorReport(tuples=5_000, sampled=50, inside=0.25, total=10.0).share
     0.025
     """
 
@@ -57,9 +57,9 @@ class Monitor:
         self._inside = self._total = 0.0
 
     @property
-    def watched(self) -> Watched:
+    def watched(self) -> MonitorReport:
         """What it cost so far."""
-        return Watched(self._tuples, self._sampled, self._inside, self._total)
+        return MonitorReport(self._tuples, self._sampled, self._inside, self._total)
 
     def matched(self, rows: int, seconds: float) -> None:
         """Take note of a batch."""

@@ -16,7 +16,7 @@ out as Java does, in at most 1,000,000 steps per text. Refused are more than 100
 characters.
 """
 
-from eddyline.functions.java_regex.linear import MOST_MOVES, Found, LinearSearch
+from eddyline.functions.java_regex.linear import MOST_MOVES, LinearSearch, SearchResult
 from eddyline.functions.java_regex.parse import check
 from eddyline.functions.java_regex.reader import Unsupported
 from eddyline.functions.java_regex.search import MOST_STEPS, BacktrackingSearch, compiled, needs_backtracking
@@ -25,7 +25,7 @@ __all__ = [
     "MOST_MOVES",
     "MOST_STEPS",
     "BacktrackingSearch",
-    "Found",
+    "SearchResult",
     "LinearSearch",
     "Unsupported",
     "check",

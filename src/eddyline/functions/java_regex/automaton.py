@@ -82,7 +82,7 @@ class Automaton:
 
 def automaton(node: Node) -> Automaton:
     """The automaton of a pattern; raises NotLinear where there is none."""
-    return _Builder(node).automaton(node)
+    return _GlushkovBuilder(node).automaton(node)
 
 
 def sets_of(node: Node) -> Iterator[CharacterSet]:
@@ -189,7 +189,7 @@ class Surroundings:
         return self.opposite(inside)
 
 
-class _Part(NamedTuple):
+class _Fragment(NamedTuple):
     """A part of the pattern: when it may match nothing, the positions where it begins and ends, with guards."""
 
     empty: Guard
@@ -197,7 +197,7 @@ class _Part(NamedTuple):
     last: Mapping[int, Guard]
 
 
-class _Builder:
+class _GlushkovBuilder:
     """Glushkov's construction, with guards."""
 
     def __init__(self, node: Node) -> None:
@@ -207,7 +207,7 @@ class _Builder:
         self.edges: list[dict[int, Guard]] = [{}]
         self.size = 0
 
-    def part(self, node: Node, *, last: bool) -> _Part:
+    def part(self, node: Node, *, last: bool) -> _Fragment:
         """`last`: nothing of the pattern comes after it, so that it does not matter where exactly it ends."""
         around = self.around
         match node:
@@ -223,10 +223,10 @@ class _Builder:
             case Anchor("last line end"):
                 return self.last_line_end(last=last)
             case Anchor(place):
-                return _Part(around.place(place), {}, {})
+                return _Fragment(around.place(place), {}, {})
             case Look(item, behind, negative):
                 guard = self.look(item, behind)
-                return _Part(around.opposite(guard) if negative else guard, {}, {})
+                return _Fragment(around.opposite(guard) if negative else guard, {}, {})
             case Atomic(item):
                 return self.atomic(item, last=last)
             case Repeat(item, low, high, "+"):
@@ -235,37 +235,37 @@ class _Builder:
                 return self.repeat(item, low, high, last=last)
         raise NotLinear
 
-    def position(self, classes: frozenset[int]) -> _Part:
+    def position(self, classes: frozenset[int]) -> _Fragment:
         self.reads.append(classes)
         self.edges.append({})
         self.grow(1)
         number = len(self.reads) - 1
         always = self.around.always
-        return _Part(0, {number: always}, {number: always})
+        return _Fragment(0, {number: always}, {number: always})
 
     def grow(self, count: int) -> None:
         self.size += count
         if self.size > MOST_EDGES:
             raise NotLinear
 
-    def join(self, left: _Part, right: _Part) -> None:
+    def join(self, left: _Fragment, right: _Fragment) -> None:
         self.grow(len(left.last) * len(right.first))
         for source, leaving in left.last.items():
             edges = self.edges[source]
             for target, entering in right.first.items():
                 edges[target] = edges.get(target, 0) | (leaving & entering)
 
-    def sequence(self, parts: list[_Part]) -> _Part:
-        whole = _Part(self.around.always, {}, {})
+    def sequence(self, parts: list[_Fragment]) -> _Fragment:
+        whole = _Fragment(self.around.always, {}, {})
         for part in parts:
             self.join(whole, part)
             self.grow(len(whole.first) + len(part.last))
             first = _merged(whole.first, _guarded(part.first, whole.empty))
             last = _merged(part.last, _guarded(whole.last, part.empty))
-            whole = _Part(whole.empty & part.empty, first, last)
+            whole = _Fragment(whole.empty & part.empty, first, last)
         return whole
 
-    def either(self, parts: list[_Part]) -> _Part:
+    def either(self, parts: list[_Fragment]) -> _Fragment:
         empty = 0
         first: dict[int, Guard] = {}
         last: dict[int, Guard] = {}
@@ -273,13 +273,13 @@ class _Builder:
             empty |= part.empty
             first.update(part.first)
             last.update(part.last)
-        return _Part(empty, first, last)
+        return _Fragment(empty, first, last)
 
-    def guarded(self, guard: Guard) -> _Part:
-        return _Part(guard, {}, {})
+    def guarded(self, guard: Guard) -> _Fragment:
+        return _Fragment(guard, {}, {})
 
-    def repeat(self, item: Node, low: int, high: int | None, *, last: bool) -> _Part:
-        copies: list[_Part] = []
+    def repeat(self, item: Node, low: int, high: int | None, *, last: bool) -> _Fragment:
+        copies: list[_Fragment] = []
         last = last and high == 1
         for _ in range(max(low, 1) if high is None else high):
             copy = self.part(item, last=last)
@@ -299,15 +299,15 @@ class _Builder:
                 whole = whole._replace(empty=self.around.always)
         return whole
 
-    def chain(self, copies: list[_Part], low: int) -> _Part:
+    def chain(self, copies: list[_Fragment], low: int) -> _Fragment:
         """Turns none of which is empty, one after the other; from the turn `low` on each may be the last one."""
         for left, right in pairwise(copies):
             self.join(left, right)
         ends = copies[max(low, 1) - 1 :]
         last = {position: guard for copy in ends for position, guard in copy.last.items()}
-        return _Part(0 if low else self.around.always, copies[0].first, last)
+        return _Fragment(0 if low else self.around.always, copies[0].first, last)
 
-    def possessive(self, item: Node, low: int, high: int | None, *, last: bool) -> _Part:
+    def possessive(self, item: Node, low: int, high: int | None, *, last: bool) -> _Fragment:
         """Of one character: as many as there are, so that another one must not follow."""
         if last and low <= 1:
             return self.repeat(item, low, high, last=False)
@@ -322,7 +322,7 @@ class _Builder:
             return full
         return self.either([full, self.sequence([self.repeat(inner, low, high - 1, last=False), stop])])
 
-    def atomic(self, item: Node, *, last: bool) -> _Part:
+    def atomic(self, item: Node, *, last: bool) -> _Fragment:
         """The same as its contents where all its matches end at one place, or where nobody cares."""
         if last or width(item) is not None:
             return self.part(item, last=last)
@@ -339,7 +339,7 @@ class _Builder:
         )
         return self.either([single, pair, lone])
 
-    def last_line_end(self, *, last: bool) -> _Part:
+    def last_line_end(self, *, last: bool) -> _Fragment:
         """`$`: the end, or a line end that is the last thing, read here; not between \\r and \\n."""
         if not last:
             raise NotLinear

@@ -6,13 +6,13 @@ import re
 from typing import Final
 
 from eddyline.functions.java_regex import sets
-from eddyline.functions.java_regex.reader import END, Reader
+from eddyline.functions.java_regex.reader import END, TokenReader
 from eddyline.functions.java_regex.sets import CharacterSet
 
 _CONTROLS: Final = {"a": "\x07", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
-class CharacterReader(Reader):
+class CharacterReader(TokenReader):
     """Gives sets of characters; the flag i has been applied to them."""
 
     def cased(self, character: str) -> CharacterSet:

@@ -26,7 +26,7 @@ Truth: TypeAlias = npt.NDArray[np.bool_]
 Sieve: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], bool]
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """Which rows have a match, and for which that was not found out within the budget (None: all were)."""
 
     hits: Truth
@@ -105,7 +105,7 @@ class LinearSearch:
         begins = found.is_head and waits_at_home
         return found.length, (*tests, *tests[:1] * (TESTS - len(tests))), begins
 
-    def search(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[Any], rows: Rows) -> Found:
+    def search(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[Any], rows: Rows) -> SearchResult:
         """What is found in the texts of some rows: row r is data[offsets[r]:offsets[r + 1]]."""
         left, starts = self._sifted(data, offsets, rows)
         searched = rows[left]
@@ -117,7 +117,7 @@ class LinearSearch:
         kernels.search(*texts, self._classes, self._width, self._moves, *self._skips, beyond, found)
         hits = np.zeros(len(rows), np.bool_)
         hits[left] = found
-        return Found(hits)
+        return SearchResult(hits)
 
     def _sifted(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[Any], rows: Rows) -> tuple[Any, Rows]:
         """Which of some rows may have a match, and where their searches begin (none: at the first character)."""

@@ -25,7 +25,7 @@ from eddyline.functions.java_regex.nodes import (
     is_possessive,
     width,
 )
-from eddyline.functions.java_regex.reader import END, MOST_CHARACTERS, Refused, Unsupported
+from eddyline.functions.java_regex.reader import END, MOST_CHARACTERS, PatternRefused, Unsupported
 from eddyline.functions.java_regex.sets import CharacterSet
 
 __all__ = ["Unsupported", "check", "parse"]
@@ -59,7 +59,7 @@ def parse(pattern: str) -> Node | Unsupported:
     """The parts of a pattern, or the reason why it is refused."""
     try:
         return _Parser(pattern).whole()
-    except Refused as refused:
+    except PatternRefused as refused:
         return refused.reason
 
 

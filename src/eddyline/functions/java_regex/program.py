@@ -31,7 +31,7 @@ _UNBOUNDED: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class BacktrackingProgram:
     """Operations, one a row; members[s, c]: whether set s has class c; guards and afters as in
     `Automaton`, afters for what stands before as well.
     """
@@ -44,15 +44,15 @@ class Program:
     registers: int
 
 
-def program(node: Node) -> Program:
+def program(node: Node) -> BacktrackingProgram:
     """The program of a pattern; it tries paths in Java's order."""
-    writer = _Writer(node)
+    writer = _ProgramWriter(node)
     writer.write(node)
     writer.add(kernels.ACCEPT)
     return writer.program()
 
 
-class _Writer:
+class _ProgramWriter:
     """Writes operations one after the other; targets are filled in once they are known."""
 
     def __init__(self, node: Node) -> None:
@@ -160,7 +160,7 @@ class _Writer:
         self.add(kernels.JUMP, start)
         leave[1] = len(self.operations)
 
-    def program(self) -> Program:
+    def program(self) -> BacktrackingProgram:
         side = self.around.side
         members = np.zeros((max(len(self.sets), 1), self.classes.count), np.uint8)
         for classes, number in self.sets.items():
@@ -168,7 +168,7 @@ class _Writer:
         guards = np.zeros((max(len(self.guards), 1), side, side), np.uint8)
         for guard, number in self.guards.items():
             guards[number] = self.around.array(guard)
-        return Program(
+        return BacktrackingProgram(
             classes=self.classes,
             operations=np.array(self.operations, np.int32),
             members=members,

@@ -19,7 +19,7 @@ class Unsupported:
         return f"{self.name} at offset {self.offset}"
 
 
-class Refused(Exception):
+class PatternRefused(Exception):
     """Carries the reason out of the parser."""
 
     def __init__(self, what: str, offset: int) -> None:
@@ -27,7 +27,7 @@ class Refused(Exception):
         self.reason = Unsupported(what, offset)
 
 
-class Token(NamedTuple):
+class PatternToken(NamedTuple):
     """A character of the pattern; `quoted` inside of \\Q..\\E."""
 
     text: str
@@ -40,28 +40,28 @@ MOST_LEVELS: Final = 100  # of groups and classes inside of each other; each tak
 MOST_CHARACTERS: Final = 50_000
 
 
-def tokens_of(pattern: str) -> list[Token]:
+def tokens_of(pattern: str) -> list[PatternToken]:
     """The characters of a pattern, with \\Q and \\E taken out.
 
     >>> [(token.text, token.quoted) for token in tokens_of("a\\\\Q.\\\\E.")]
     [('a', False), ('.', True), ('.', False)]
     """
-    tokens: list[Token] = []
+    tokens: list[PatternToken] = []
     at, quoted = 0, False
     while at < len(pattern):
         pair = pattern[at : at + 2]
         if pair == ("\\E" if quoted else "\\Q"):
             at, quoted = at + 2, not quoted
         elif not quoted and pair[0] == "\\":
-            tokens += [Token(c, False, at + i) for i, c in enumerate(pair)]
+            tokens += [PatternToken(c, False, at + i) for i, c in enumerate(pair)]
             at += 2
         else:
-            tokens.append(Token(pattern[at], quoted, at))
+            tokens.append(PatternToken(pattern[at], quoted, at))
             at += 1
     return tokens
 
 
-class Reader:
+class TokenReader:
     """A pattern and a place in it."""
 
     def __init__(self, pattern: str) -> None:
@@ -96,4 +96,4 @@ class Reader:
         self.level -= 1
 
     def refuse(self, what: str, offset: int | None = None) -> NoReturn:
-        raise Refused(what, self.offset() if offset is None else offset)
+        raise PatternRefused(what, self.offset() if offset is None else offset)

@@ -58,7 +58,7 @@ class Required(NamedTuple):
     is_head: bool
 
 
-class _Part(NamedTuple):
+class _RequiredRuns(NamedTuple):
     """Runs that every match of a part begins with, ends with, and has; all the same if it `is_whole`, just one run."""
 
     head: Run
@@ -67,8 +67,8 @@ class _Part(NamedTuple):
     is_whole: bool = False
 
 
-_NOTHING: Final = _Part((), (), (), is_whole=True)
-_UNKNOWN: Final = _Part((), (), ())
+_NOTHING: Final = _RequiredRuns((), (), (), is_whole=True)
+_UNKNOWN: Final = _RequiredRuns((), (), ())
 
 
 def required(node: Node) -> Required | None:
@@ -83,7 +83,7 @@ def required(node: Node) -> Required | None:
     return Required(len(run), _tests(run), is_head) if run else None
 
 
-def _part(node: Node) -> _Part:
+def _part(node: Node) -> _RequiredRuns:
     match node:
         case Character(choices):
             return _character(choices)
@@ -100,7 +100,7 @@ def _part(node: Node) -> _Part:
     return _UNKNOWN
 
 
-def _character(choices: CharacterSet) -> _Part:
+def _character(choices: CharacterSet) -> _RequiredRuns:
     if not choices.ranges:
         return _UNKNOWN
     (first, _), (_, last) = choices.ranges[0], choices.ranges[-1]
@@ -111,34 +111,34 @@ def _character(choices: CharacterSet) -> _Part:
     return _whole((frozenset(byte for low, high in choices.ranges for byte in range(low, high + 1)),))
 
 
-def _whole(run: Run) -> _Part:
+def _whole(run: Run) -> _RequiredRuns:
     if len(run) <= LONGEST:
-        return _Part(run, run, run, is_whole=True)
+        return _RequiredRuns(run, run, run, is_whole=True)
     head, tail = run[:LONGEST], run[-LONGEST:]
-    return _Part(head, tail, min(head, tail, key=_rank))
+    return _RequiredRuns(head, tail, min(head, tail, key=_rank))
 
 
-def _after_each_other(left: _Part, right: _Part) -> _Part:
+def _after_each_other(left: _RequiredRuns, right: _RequiredRuns) -> _RequiredRuns:
     if left.is_whole and right.is_whole:
         return _whole(left.head + right.head)
-    return _Part(
+    return _RequiredRuns(
         (left.head + right.head)[:LONGEST] if left.is_whole else left.head,
         (left.tail + right.tail)[-LONGEST:] if right.is_whole else right.tail,
         min(left.best, right.best, left.tail + right.head, key=_rank),
     )
 
 
-def _repeated(part: _Part, low: int, is_exact: bool) -> _Part:
+def _repeated(part: _RequiredRuns, low: int, is_exact: bool) -> _RequiredRuns:
     """At least so many turns; there may be more between the first ones and the last ones."""
     turns = reduce(_after_each_other, [part] * min(low, LONGEST + 1))
     return turns if is_exact else turns._replace(is_whole=False)
 
 
-def _either(parts: list[_Part]) -> _Part:
+def _either(parts: list[_RequiredRuns]) -> _RequiredRuns:
     head, tail = _any_of([part.head for part in parts]), _any_of([part.tail for part in parts], -1)
     if all(part.is_whole for part in parts) and len({len(part.head) for part in parts}) == 1:
         return _whole(head)
-    return _Part(head, tail, min(_any_of([part.best for part in parts]), head, tail, key=_rank))
+    return _RequiredRuns(head, tail, min(_any_of([part.best for part in parts]), head, tail, key=_rank))
 
 
 def _any_of(runs: list[Run], step: int = 1) -> Run:

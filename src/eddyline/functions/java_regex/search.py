@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from eddyline.functions.java_regex.automaton import NotLinear, automaton
-from eddyline.functions.java_regex.linear import MOST_MOVES, Found, LinearSearch, Rows
+from eddyline.functions.java_regex.linear import MOST_MOVES, LinearSearch, Rows, SearchResult
 from eddyline.functions.java_regex.parse import parse
-from eddyline.functions.java_regex.program import Program, program
+from eddyline.functions.java_regex.program import BacktrackingProgram, program
 from eddyline.functions.java_regex.reader import Unsupported
 from eddyline.kernels import backtracking as kernels
 
@@ -26,7 +26,7 @@ class BacktrackingSearch:
     begin another turn of a repetition.
     """
 
-    def __init__(self, pattern: Program) -> None:
+    def __init__(self, pattern: BacktrackingProgram) -> None:
         self._classes = pattern.classes.table()
         self._operations = pattern.operations
         self._tables = pattern.members, pattern.guards, pattern.afters
@@ -38,7 +38,7 @@ class BacktrackingSearch:
         offsets: npt.NDArray[Any],
         rows: Rows,
         most_steps: int = MOST_STEPS,
-    ) -> Found:
+    ) -> SearchResult:
         """What is found in the texts of some rows."""
         outcomes = np.full(len(rows), kernels.NO_ROOM, np.uint8)
         longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
@@ -51,7 +51,7 @@ class BacktrackingSearch:
         ):
             room *= 2
         failed = outcomes == kernels.TOO_LONG
-        return Found(outcomes == kernels.SOME, failed if failed.any() else None)
+        return SearchResult(outcomes == kernels.SOME, failed if failed.any() else None)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -17,7 +17,7 @@ from eddyline.index.sliced.direct import Direct
 from eddyline.index.sliced.edges import Edges
 from eddyline.index.sliced.hull import Hull
 from eddyline.index.sliced.pattern_groups import Derived, PatternGroup
-from eddyline.index.sliced.program import Conjunctions, Program, Steps
+from eddyline.index.sliced.program import Conjunctions, MaskProgram, Steps
 from eddyline.index.sliced.sliced import Ranges, Shelf, SlicedIndex, Tables, build_sliced
 from eddyline.model.codec import decode_expression, encode_expression
 from eddyline.model.expression import Call, Expression
@@ -131,7 +131,7 @@ def _unpack_sliced(data: Any, get: Get) -> SlicedIndex:
             for shelf in data["shelves"]
         ]
     )
-    program = Program(
+    program = MaskProgram(
         data["slots"],
         Steps(**{name: get(file) for name, file in data["steps"].items()}),
         tuple([Conjunctions(arity, first, get(file)) for arity, first, file in data["groups"]]),

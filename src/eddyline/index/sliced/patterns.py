@@ -125,7 +125,7 @@ def _constant(expression: Expression) -> str:
     return expression.value
 
 
-class _Entry(NamedTuple):
+class _SearchLiteral(NamedTuple):
     """A literal by which a pattern is found; `at` is where it stands in the code of the pattern."""
 
     pattern: int
@@ -137,18 +137,18 @@ class _Entry(NamedTuple):
 def build_patterns(calls: Sequence[Call]) -> PatternIndex:
     """Compile eligible calls on one and the same text."""
     assert len({call.arguments[0] for call in calls}) == 1, "patterns are built for one text"
-    builder = _Builder()
+    builder = _PatternIndexBuilder()
     for number, call in enumerate(calls):
         builder.add(number, call)
     return builder.index(calls[0].arguments[0])
 
 
-class _Builder:
+class _PatternIndexBuilder:
     """Collects the patterns one by one."""
 
     def __init__(self) -> None:
         self.codes: list[bytes] = []
-        self.entries: list[_Entry] = []
+        self.entries: list[_SearchLiteral] = []
         self.counted: list[tuple[int, int, int]] = []
         self.filtered: dict[int, str] = {}
         self.searched: dict[int, str] = {}
@@ -183,7 +183,7 @@ class _Builder:
             return
         longest = max(literals, key=lambda i: len(pieces[i]))
         at = sum(map(len, pieces[:longest]))
-        self.entries.append(_Entry(number, _KINDS[kind], pieces[longest], at))
+        self.entries.append(_SearchLiteral(number, _KINDS[kind], pieces[longest], at))
 
     def add_regex(self, number: int, pattern: str) -> None:
         literals = [literal.encode("utf-8", "surrogatepass") for literal in required_literals(pattern)]
@@ -194,7 +194,7 @@ class _Builder:
         self.filtered[number] = pattern
         at = 0
         for literal in literals:
-            self.entries.append(_Entry(number, kernels.CONTAINS, literal, at))
+            self.entries.append(_SearchLiteral(number, kernels.CONTAINS, literal, at))
             at += len(literal)
 
     def index(self, text: Expression) -> PatternIndex:
@@ -236,7 +236,7 @@ def _is_selective(literal: bytes) -> bool:
     return len(literal) > 1 or not (literal.isalnum() or literal.isspace())
 
 
-def _table(width: int, entries: list[_Entry], code_starts: Int64) -> GramTable:
+def _table(width: int, entries: list[_SearchLiteral], code_starts: Int64) -> GramTable:
     owners, befores, grams = _rarest(width, [entry.literal for entry in entries])
     size = max(3, (len(grams) - 1).bit_length())
     bits = min(size + 6, _LARGEST_KEY[width])

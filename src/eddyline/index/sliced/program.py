@@ -41,7 +41,7 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class MaskProgram:
     """What to do with the masks of the conditions; result i belongs to predicate `order[i]` of those given."""
 
     slots: int
@@ -62,7 +62,7 @@ def build_program(
     slot_of: dict[Condition, int],
     used: int,
     compared: Mapping[int, list[Comparison]],
-) -> Program:
+) -> MaskProgram:
     """The program for predicates over conditions whose masks are in slots below `used`; some are compared directly."""
     by_arity: dict[int, list[tuple[int, tuple[Condition, ...]]]] = {}
     trees: list[int] = []
@@ -86,7 +86,7 @@ def build_program(
     span = (len(order), len(order) + len(always))
     order += always
     direct, last = build_direct(compared, len(order))
-    return Program(slots, steps, tuple(groups), span, direct, np.array([*order, *last], np.int32))
+    return MaskProgram(slots, steps, tuple(groups), span, direct, np.array([*order, *last], np.int32))
 
 
 class _Emitter:

@@ -32,7 +32,7 @@ MOST_LITERALS: Final = 64
 Run = tuple[str, ...]  # the choices for each of some neighbouring characters
 
 
-class _Needs(NamedTuple):
+class _RequiredText(NamedTuple):
     """What every match of a part has: `run` if it consists of just that, else one of the literals, or unknown."""
 
     run: Run | None
@@ -45,7 +45,7 @@ def required_literals(pattern: str) -> tuple[str, ...]:
     >>> required_literals(r"net\s+(use|view)x*"), required_literals("(?i)a1"), required_literals("a*(b|c?)")
     (('net',), ('A1', 'a1'), ())
     """
-    return _literals(_needs(accepted(pattern)))
+    return _literals(_required_text(accepted(pattern)))
 
 
 def accepted(pattern: str) -> Node:
@@ -55,26 +55,28 @@ def accepted(pattern: str) -> Node:
     return parsed
 
 
-def _needs(node: Node) -> _Needs:
+def _required_text(node: Node) -> _RequiredText:
     match node:
         case Character(choices) if sum(high - low + 1 for low, high in choices.ranges) in (1, 2):
-            return _Needs(("".join(chr(c) for low, high in choices.ranges for c in range(low, high + 1)),))
+            return _RequiredText(
+                ("".join(chr(c) for low, high in choices.ranges for c in range(low, high + 1)),)
+            )
         case Anchor():
-            return _Needs(())
+            return _RequiredText(())
         case Sequence(items):
-            return _sequence(map(_needs, items))
+            return _sequence(map(_required_text, items))
         case Either(items):
-            options = [_literals(_needs(item)) for item in items]
+            options = [_literals(_required_text(item)) for item in items]
             literals = tuple(dict.fromkeys(literal for option in options for literal in option))
-            return _Needs(None, literals if all(options) and len(literals) <= MOST_LITERALS else ())
+            return _RequiredText(None, literals if all(options) and len(literals) <= MOST_LITERALS else ())
         case Group(item, _) | Atomic(item):
-            return _needs(item)
+            return _required_text(item)
         case Repeat(item, low, _, _) if low > 0:
-            return _Needs(None, _literals(_needs(item)))
-    return _Needs(None)
+            return _RequiredText(None, _literals(_required_text(item)))
+    return _RequiredText(None)
 
 
-def _sequence(items: Iterable[_Needs]) -> _Needs:
+def _sequence(items: Iterable[_RequiredText]) -> _RequiredText:
     """Neighbours that are runs make a longer run; of all that is needed the longest is kept."""
     found: list[tuple[str, ...]] = []
     run: Run = ()
@@ -86,16 +88,16 @@ def _sequence(items: Iterable[_Needs]) -> _Needs:
         found += [_spellings(run), item.literals]
         run, whole = (), False
     if whole:
-        return _Needs(run)
+        return _RequiredText(run)
     found.append(_spellings(run))
-    return _Needs(None, max(filter(None, found), key=_strength, default=()))
+    return _RequiredText(None, max(filter(None, found), key=_strength, default=()))
 
 
 def _strength(literals: tuple[str, ...]) -> tuple[int, int]:
     return min(map(len, literals)), -len(literals)
 
 
-def _literals(needs: _Needs) -> tuple[str, ...]:
+def _literals(needs: _RequiredText) -> tuple[str, ...]:
     return needs.literals if needs.run is None else _spellings(needs.run)
 
 

@@ -15,7 +15,7 @@ from eddyline.index.sliced.direct import choose_direct
 from eddyline.index.sliced.edges import Edges, Range, split_edges
 from eddyline.index.sliced.hull import Hull, build_hulls
 from eddyline.index.sliced.pattern_groups import Derived, PatternGroup, group_patterns
-from eddyline.index.sliced.program import Program, build_program
+from eddyline.index.sliced.program import MaskProgram, build_program
 from eddyline.model.expression import Expression
 from eddyline.model.pacing import paced
 from eddyline.model.predicate import Condition, Predicate, conditions_of
@@ -68,7 +68,7 @@ class SlicedIndex:
     derived: Derived
     hulls: tuple[Hull, ...]
     conditions: int
-    program: Program
+    program: MaskProgram
     numbers: npt.NDArray[np.int32]
 
     @property

@@ -15,7 +15,7 @@ from eddyline.order.sample_table import SampleTable
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class GrowthStep:
     """What may come next, measured in one period: what is left after the subjects chosen so far and one more.
 
     ones: of all GRBs at the queries that count, by subject. alive: the tuples that are not dropped.
@@ -25,7 +25,7 @@ class Step:
     alive: dict[int, int]
 
 
-class Growing(ABC):
+class GrowingStrategy(ABC):
     """A greedy strategy; subclasses say who may come next and how good it is.
 
     A subject without rival takes no period. Ties keep the order of the sequence in force.
@@ -74,12 +74,12 @@ class Growing(ABC):
         return met.every
 
     @abstractmethod
-    def rank(self, step: Step, subject: int) -> tuple[float, ...]:
+    def rank(self, step: GrowthStep, subject: int) -> tuple[float, ...]:
         """How good a subject is as the next one: the lowest is appended."""
 
-    def _step(self, met: SampleTable, candidates: tuple[int, ...]) -> Step:
+    def _step(self, met: SampleTable, candidates: tuple[int, ...]) -> GrowthStep:
         ones, alive = (each.tolist() for each in met.grown(self.chosen, candidates, self.counted(met)))
-        return Step(*(dict(zip(candidates, each, strict=True)) for each in (ones, alive)))
+        return GrowthStep(*(dict(zip(candidates, each, strict=True)) for each in (ones, alive)))
 
     def _left(self, sample: Sample) -> Sample:
         """Without the tuples that the chosen subjects drop: they would tell nothing, and take most of the time."""

@@ -18,7 +18,7 @@ from eddyline.model.sample import Sample, query_usage
 from eddyline.model.visit_order import VisitOrder
 from eddyline.order.improve_order import improve_order
 from eddyline.order.sample_table import SampleTable, newest
-from eddyline.order.strategies.growing import Growing, Step
+from eddyline.order.strategies.growing import GrowingStrategy, GrowthStep
 from eddyline.order.strategies.macssas import Macssas
 
 MOST_TUPLES: Final = 4_096  # to compare orders on: more are not worth their time
@@ -27,7 +27,7 @@ MOST_WORDS: Final = 1 << 21  # of all GRBs, for each pair of subjects: some 20 m
 KICKS: Final = 10
 
 
-class Macro(Growing):
+class Macro(GrowingStrategy):
     """Finds a macro-sequence in |subjects| - 1 periods.
 
     Queries without any condition are covered by no subject; the second phase begins when all others are. Without
@@ -85,7 +85,7 @@ class Macro(Growing):
         self._is_covered = not left.any()
         return met.every if self._is_covered else left
 
-    def rank(self, step: Step, subject: int) -> tuple[float, ...]:
+    def rank(self, step: GrowthStep, subject: int) -> tuple[float, ...]:
         """Phase 2: dropped tuples, then the selectivity of the subject alone."""
         if self._is_covered:
             return (step.alive[subject], self.alone[subject])

@@ -9,10 +9,10 @@ from eddyline.model.asc import ASC
 from eddyline.model.sample import query_usage
 from eddyline.model.visit_order import VisitOrder
 from eddyline.order.cover_set import minimal_cover_set
-from eddyline.order.strategies.growing import Growing, Step
+from eddyline.order.strategies.growing import GrowingStrategy, GrowthStep
 
 
-class Macssas(Growing):
+class Macssas(GrowingStrategy):
     """Takes |subjects| - 2 periods: the last of the cover set and the last of all have no rival."""
 
     name: Final[Literal["macssas"]] = "macssas"
@@ -25,5 +25,5 @@ class Macssas(Growing):
         rest = self._rest()
         return tuple(subject for subject in rest if subject in self.cover) or rest
 
-    def rank(self, step: Step, subject: int) -> tuple[float, ...]:
+    def rank(self, step: GrowthStep, subject: int) -> tuple[float, ...]:
         return (step.ones[subject],)

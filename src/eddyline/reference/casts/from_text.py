@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from eddyline.model import types as t
-from eddyline.reference import decimals, floats
-from eddyline.reference.arithmetic import in_range
 from eddyline.reference.failure import Failure
+from eddyline.reference.numbers import decimals, floats
+from eddyline.reference.numbers.arithmetic import in_range
 from eddyline.reference.text import JAVA_SPACE, SPACE
 
 _LARGEST_SCALE: Final = 2**31 - 1

@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from eddyline.model import types as t
-from eddyline.reference import decimals
-from eddyline.reference.arithmetic import in_range
 from eddyline.reference.casts import numbers
-from eddyline.reference.decimals import EXACT
 from eddyline.reference.failure import Failure
+from eddyline.reference.numbers import decimals
+from eddyline.reference.numbers.arithmetic import in_range
+from eddyline.reference.numbers.decimals import EXACT
 from eddyline.reference.text import SPACE
-from eddyline.reference.zones import DAY, SECOND
+from eddyline.reference.times.zones import DAY, SECOND
 
 _UNIT: Final = {t.DAY_TIME: SECOND, t.YEAR_MONTH: 1}
 

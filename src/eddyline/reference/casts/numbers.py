@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from eddyline.model import types as t
-from eddyline.reference import decimals, floats
-from eddyline.reference.arithmetic import clip, in_range
 from eddyline.reference.failure import Failure
+from eddyline.reference.numbers import decimals, floats
+from eddyline.reference.numbers.arithmetic import clip, in_range
 
 _COMPACT: Final = 18  # digits of a decimal that Spark holds as a bigint
 

@@ -7,12 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 from eddyline.model import types as t
-from eddyline.reference import datetime_text, decimals, floats
-from eddyline.reference.arithmetic import in_range, wrap
 from eddyline.reference.casts import numbers
-from eddyline.reference.decimals import EXACT
 from eddyline.reference.failure import Failure
-from eddyline.reference.zones import DAY, SECOND, zone
+from eddyline.reference.numbers import decimals, floats
+from eddyline.reference.numbers.arithmetic import in_range, wrap
+from eddyline.reference.numbers.decimals import EXACT
+from eddyline.reference.times import datetime_text
+from eddyline.reference.times.zones import DAY, SECOND, zone
 
 
 def to_time(source: t.DataType, target: t.DataType, value: Any, time_zone: str) -> int:

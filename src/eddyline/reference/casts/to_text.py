@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from eddyline.model import types as t
-from eddyline.reference import calendar, floats
 from eddyline.reference.casts import intervals
-from eddyline.reference.datetimes import clock
+from eddyline.reference.numbers import floats
 from eddyline.reference.text import from_octets
-from eddyline.reference.zones import DAY, SECOND
+from eddyline.reference.times import calendar
+from eddyline.reference.times.datetimes import clock
+from eddyline.reference.times.zones import DAY, SECOND
 
 
 def text(kind: t.DataType, value: Any, time_zone: str) -> str:

@@ -11,16 +11,16 @@ import pyarrow as pa
 from eddyline.functions.zones import Zone
 from eddyline.model.catalog import Stream
 from eddyline.model.reject import Reject
-from eddyline.runtime.embedded.places import Place
+from eddyline.runtime.embedded.input_files import InputFile
 from eddyline.runtime.embedded.rejects import Rejects, refuse
 
 Mask = npt.NDArray[np.bool_]
 
 
-class Reading(NamedTuple):
+class FileReading(NamedTuple):
     """One file, the stream that its rows belong to, and who takes the rows that cannot be read."""
 
-    place: Place
+    input_file: InputFile
     stream: Stream
     zone: Zone
     rejects: Rejects | None
@@ -28,7 +28,7 @@ class Reading(NamedTuple):
 
     def reject(self, row: int, reason: str, *, line: int | None = None, text: bytes = b"") -> None:
         """Refuse one row, numbered from 0."""
-        refuse(self.rejects, Reject(self.place.name, line, row + 1, reason, text))
+        refuse(self.rejects, Reject(self.input_file.name, line, row + 1, reason, text))
 
 
 class Chunk(NamedTuple):

@@ -19,18 +19,18 @@ from eddyline.functions.evaluate.layouts import ordinary, ordinary_type
 from eddyline.model import types as t
 from eddyline.model.catalog import spark_type
 from eddyline.model.names import first_names
-from eddyline.runtime.embedded.chunk import Chunk, Reading, without
+from eddyline.runtime.embedded.chunk import Chunk, FileReading, without
 from eddyline.runtime.embedded.from_text import fit, words_for
-from eddyline.runtime.embedded.places import Place, open_bytes, start_of
+from eddyline.runtime.embedded.input_files import InputFile, open_bytes, start_of
 
 
-def read_parquet(reading: Reading) -> Iterator[Chunk]:
+def read_parquet(reading: FileReading) -> Iterator[Chunk]:
     """The rows of a Parquet file, a piece of a row group at a time."""
     from pyarrow import parquet
 
     with (
-        _on_disk(reading.place) as path,
-        _explained(reading.place, "Parquet"),
+        _on_disk(reading.input_file) as path,
+        _explained(reading.input_file, "Parquet"),
         parquet.ParquetFile(path, memory_map=True) as file,
     ):
         names = _names(file.schema_arrow, reading)
@@ -38,35 +38,35 @@ def read_parquet(reading: Reading) -> Iterator[Chunk]:
         first = 0
         for batch in file.iter_batches(reading.batch_rows, columns=list(dict.fromkeys(names))):
             share = (first + batch.num_rows) / max(1, rows)
-            yield _fitted(reading, batch, names, first, int(share * (reading.place.size or 0)))
+            yield _fitted(reading, batch, names, first, int(share * (reading.input_file.size or 0)))
             first += batch.num_rows
 
 
-def read_arrow(reading: Reading) -> Iterator[Chunk]:
+def read_arrow(reading: FileReading) -> Iterator[Chunk]:
     """The rows of an Arrow file or stream, a batch at a time."""
-    start = start_of(reading.place)
+    start = start_of(reading.input_file)
     if not start:
-        raise FileError(f'"{reading.place.name}" is empty, and an Arrow file is wanted')
+        raise FileError(f'"{reading.input_file.name}" is empty, and an Arrow file is wanted')
     if not start.startswith(b"ARROW1"):
         with (
-            open_bytes(reading.place.name) as file,
-            _explained(reading.place, "Arrow"),
+            open_bytes(reading.input_file.name) as file,
+            _explained(reading.input_file, "Arrow"),
             pa.ipc.open_stream(file) as stream,
         ):
             yield from _batches(reading, stream)
         return
     with (
-        _on_disk(reading.place) as path,
-        _explained(reading.place, "Arrow"),
+        _on_disk(reading.input_file) as path,
+        _explained(reading.input_file, "Arrow"),
         pa.memory_map(path) as content,
         pa.ipc.open_file(content) as batches,
     ):
         yield from _batches(reading, batches)
 
 
-def _batches(reading: Reading, reader: Any) -> Iterator[Chunk]:
+def _batches(reading: FileReading, reader: Any) -> Iterator[Chunk]:
     names = _names(reader.schema, reading)
-    size = reading.place.size or 0
+    size = reading.input_file.size or 0
     count = getattr(reader, "num_record_batches", None)
     batches = reader if count is None else map(reader.get_batch, range(count))
     first = 0
@@ -77,34 +77,34 @@ def _batches(reading: Reading, reader: Any) -> Iterator[Chunk]:
 
 
 @contextmanager
-def _on_disk(place: Place) -> Iterator[str]:
+def _on_disk(input_file: InputFile) -> Iterator[str]:
     """The name of a file that one can jump about in: the file itself, or a copy of what comes through a pipe.
 
     A name, since Arrow's threads read ahead: with a file of Python's they need the interpreter, and abort the process if
     that is about to end.
     """
-    if not place.is_pipe:
-        yield place.name
+    if not input_file.is_pipe:
+        yield input_file.name
         return
     with tempfile.NamedTemporaryFile() as copy:
-        with open_bytes(place.name) as pipe:
+        with open_bytes(input_file.name) as pipe:
             shutil.copyfileobj(pipe, copy)
         copy.flush()
         yield copy.name
 
 
 @contextmanager
-def _explained(place: Place, kind: str) -> Iterator[None]:
+def _explained(input_file: InputFile, kind: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).split("\n")[0]
         raise FileError(
-            f'"{place.name}" is no whole {kind} file: {reason}', hint="write it again, or leave it out"
+            f'"{input_file.name}" is no whole {kind} file: {reason}', hint="write it again, or leave it out"
         ) from None
 
 
-def _names(schema: pa.Schema, reading: Reading) -> list[str]:
+def _names(schema: pa.Schema, reading: FileReading) -> list[str]:
     """The file's names of the stream's columns, once their types are found to be of the same sort."""
     stream, names = reading.stream, []
     spelled = {name.lower(): name for name in schema.names}
@@ -113,18 +113,18 @@ def _names(schema: pa.Schema, reading: Reading) -> list[str]:
         name = spelled.get(field.name.lower())
         if field.name.lower() in repeated:
             raise SchemaError(
-                f'"{reading.place.name}" has the column "{field.name}" twice (names are compared without case)',
+                f'"{reading.input_file.name}" has the column "{field.name}" twice (names are compared without case)',
                 hint="rename one of them",
             )
         if name is None:
             raise SchemaError(
-                f'"{reading.place.name}" has no column "{field.name}", which stream "{stream.name}" has',
+                f'"{reading.input_file.name}" has no column "{field.name}", which stream "{stream.name}" has',
                 hint=f"its columns are {first_names(schema.names)}",
             )
         found = ordinary_type(schema.field(name).type)
         if _sort(found) not in (_sort(field.type), "null"):
             raise SchemaError(
-                f'column "{name}" of "{reading.place.name}" is {found}, but stream "{stream.name}" has {field.type}',
+                f'column "{name}" of "{reading.input_file.name}" is {found}, but stream "{stream.name}" has {field.type}',
                 hint="cast the column, or declare the stream with the type that it has",
             )
         names.append(name)
@@ -145,7 +145,7 @@ def _sort(kind: pa.DataType) -> object:
     return "number" if t.is_numeric(spark) else spark
 
 
-def _fitted(reading: Reading, batch: pa.RecordBatch, names: list[str], first: int, bytes: int) -> Chunk:
+def _fitted(reading: FileReading, batch: pa.RecordBatch, names: list[str], first: int, bytes: int) -> Chunk:
     """The stream's columns of a batch; rows with a value that its type cannot hold are rejected."""
     schema = reading.stream.schema
     problems: dict[int, str] = {}
@@ -157,13 +157,13 @@ def _fitted(reading: Reading, batch: pa.RecordBatch, names: list[str], first: in
         if column.type != field.type:
             original = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
             column, failed = fit(original, field.type)
-            for place in [] if failed is None else np.flatnonzero(failed).tolist():
-                problems.setdefault(place, f"{field.name}: {original[place]} is not {words_for(field.type)}")
+            for index in [] if failed is None else np.flatnonzero(failed).tolist():
+                problems.setdefault(index, f"{field.name}: {original[index]} is not {words_for(field.type)}")
         columns.append(column)
     bad = np.zeros(batch.num_rows, np.bool_)
-    for place in sorted(problems):
-        reading.reject(first + place, problems[place], text=_shown(batch.slice(place, 1)))
-        bad[place] = True
+    for index in sorted(problems):
+        reading.reject(first + index, problems[index], text=_shown(batch.slice(index, 1)))
+        bad[index] = True
     return without(pa.RecordBatch.from_arrays(columns, schema=schema), first, bad, bytes)
 
 
@@ -197,10 +197,10 @@ def _readable(field: pa.Field, column: pa.Array, problems: dict[int, str]) -> pa
     if not is_whole(raw):
         raise pa.ArrowInvalid(f'column "{field.name}" is damaged')
     texts: list[str | None] = []
-    for place, value in enumerate(raw.to_pylist()):
+    for index, value in enumerate(raw.to_pylist()):
         try:
             texts.append(None if value is None else value.decode())
         except UnicodeDecodeError as error:
-            problems.setdefault(place, f"{field.name}: the byte 0x{value[error.start]:02X} is not UTF-8")
+            problems.setdefault(index, f"{field.name}: the byte 0x{value[error.start]:02X} is not UTF-8")
             texts.append(None)
     return pa.array(texts, column.type)

@@ -17,9 +17,9 @@ from eddyline.errors import FileError
 from eddyline.model.names import first_names
 from eddyline.runtime.embedded import csv_text
 from eddyline.runtime.embedded.blocks import LONGEST, Block, blocks, count_lines
-from eddyline.runtime.embedded.chunk import Chunk, Reading, native, without
+from eddyline.runtime.embedded.chunk import Chunk, FileReading, native, without
 from eddyline.runtime.embedded.from_text import from_text, words_for
-from eddyline.runtime.embedded.places import open_bytes, position, unpacked
+from eddyline.runtime.embedded.input_files import open_bytes, position, unpacked
 
 SEPARATORS: Final = {"csv": b",", "tsv": b"\t"}
 _ODD_NAN: Final = re.compile(rb"[-+]nan|nan\(", re.IGNORECASE)
@@ -30,13 +30,13 @@ class _Head(NamedTuple):
     """The names of a file's columns as it spells them, and where each column of the stream stands."""
 
     names: list[str]
-    places: list[int]
+    indices: list[int]
     separator: bytes
 
 
-def read_csv(reading: Reading) -> Iterator[Chunk]:
+def read_csv(reading: FileReading) -> Iterator[Chunk]:
     """The rows of a file; the first line names the columns, in any order and case, others than the stream's ignored."""
-    separator = SEPARATORS[reading.place.format]
+    separator = SEPARATORS[reading.input_file.format]
     for field in reading.stream.schema:
         if pa.types.is_nested(field.type):
             raise FileError(
@@ -45,10 +45,10 @@ def read_csv(reading: Reading) -> Iterator[Chunk]:
             )
     head: _Head | None = None
     row = 0
-    with open_bytes(reading.place.name) as file:
+    with open_bytes(reading.input_file.name) as file:
         for block in blocks(
-            unpacked(file, reading.place.name),
-            reading.place.name,
+            unpacked(file, reading.input_file.name),
+            reading.input_file.name,
             partial(csv_text.find_end, separator=separator),
         ):
             if block.too_long:
@@ -64,36 +64,36 @@ def read_csv(reading: Reading) -> Iterator[Chunk]:
                 yield chunk
     if head is None:
         raise FileError(
-            f'"{reading.place.name}" is empty: it has not even a line with the names of its columns'
+            f'"{reading.input_file.name}" is empty: it has not even a line with the names of its columns'
         )
 
 
-def _read_head(reading: Reading, block: Block, separator: bytes) -> tuple[_Head | None, Block]:
+def _read_head(reading: FileReading, block: Block, separator: bytes) -> tuple[_Head | None, Block]:
     """The header, and what comes after it."""
     record = next(csv_text.records(block.data, separator), None)
     if record is None:
         return None, Block(b"", block.line)
     names = [(field or b"").decode("utf-8", "backslashreplace").strip() for field in record.fields]
-    places = {name.lower(): place for place, name in enumerate(names)}
-    missing = [name for name in reading.stream.schema.names if name.lower() not in places]
+    indices = {name.lower(): index for index, name in enumerate(names)}
+    missing = [name for name in reading.stream.schema.names if name.lower() not in indices]
     if missing:
         raise FileError(
-            f'"{reading.place.name}" has no column "{missing[0]}", which stream "{reading.stream.name}" has',
+            f'"{reading.input_file.name}" has no column "{missing[0]}", which stream "{reading.stream.name}" has',
             hint=f"its first line names {first_names(names)}",
         )
     spelled = [name.lower() for name in names]
     repeated = [name for name in reading.stream.schema.names if spelled.count(name.lower()) > 1]
     if repeated:
         raise FileError(
-            f'"{reading.place.name}" has the column "{repeated[0]}" twice (names are compared without case)',
+            f'"{reading.input_file.name}" has the column "{repeated[0]}" twice (names are compared without case)',
             hint="rename one of them in its first line",
         )
-    head = _Head(names, [places[name.lower()] for name in reading.stream.schema.names], separator)
+    head = _Head(names, [indices[name.lower()] for name in reading.stream.schema.names], separator)
     rest = block.data[record.end :]
     return head, Block(rest, block.line + count_lines(block.data[: record.end]))
 
 
-def _read_block(reading: Reading, head: _Head, block: Block, row: int, bytes: int) -> tuple[Chunk, int]:
+def _read_block(reading: FileReading, head: _Head, block: Block, row: int, bytes: int) -> tuple[Chunk, int]:
     """The rows of a block, and how many there were with the rejected ones."""
     batch = read_whole(reading, head, block.data)
     if batch is not None:
@@ -101,7 +101,7 @@ def _read_block(reading: Reading, head: _Head, block: Block, row: int, bytes: in
     return _read_rows(reading, head, block, row, bytes)
 
 
-def read_whole(reading: Reading, head: _Head, data: bytes) -> pa.RecordBatch | None:
+def read_whole(reading: FileReading, head: _Head, data: bytes) -> pa.RecordBatch | None:
     """All rows at once, None where one of them may have to be rejected."""
     schema = reading.stream.schema
     if not data.strip(b"\r\n"):
@@ -109,14 +109,14 @@ def read_whole(reading: Reading, head: _Head, data: bytes) -> pa.RecordBatch | N
     if not csv_text.is_plain(data, head.separator):
         return None
     direct = {
-        str(place): field.type if _is_direct(field.type) else pa.string()
-        for place, field in zip(head.places, schema, strict=True)
+        str(index): field.type if _is_direct(field.type) else pa.string()
+        for index, field in zip(head.indices, schema, strict=True)
     }
     try:
         table = csv.read_csv(
             native(data),
             read_options=csv.ReadOptions(
-                column_names=[str(place) for place in range(len(head.names))], block_size=len(data) + 1
+                column_names=[str(index) for index in range(len(head.names))], block_size=len(data) + 1
             ),
             parse_options=csv.ParseOptions(
                 delimiter=head.separator.decode(), newlines_in_values=b'"' in data
@@ -134,8 +134,8 @@ def read_whole(reading: Reading, head: _Head, data: bytes) -> pa.RecordBatch | N
     if _has_odd_numbers(table, data):
         return None
     columns = []
-    for place, field in zip(head.places, schema, strict=True):
-        column = table.column(str(place)).combine_chunks()
+    for index, field in zip(head.indices, schema, strict=True):
+        column = table.column(str(index)).combine_chunks()
         if column.type != field.type:
             column, failed = from_text(column, field.type, reading.zone)
             if failed is not None and failed.any():
@@ -161,11 +161,11 @@ def _is_direct(kind: pa.DataType) -> bool:
     )
 
 
-def _read_rows(reading: Reading, head: _Head, block: Block, row: int, bytes: int) -> tuple[Chunk, int]:
+def _read_rows(reading: FileReading, head: _Head, block: Block, row: int, bytes: int) -> tuple[Chunk, int]:
     """Row by row, those that cannot be read rejected."""
     records = list(csv_text.records(block.data, head.separator))
     problems: dict[int, str] = {}
-    texts: list[list[str | None]] = [[] for _ in head.places]
+    texts: list[list[str | None]] = [[] for _ in head.indices]
     for number, record in enumerate(records):
         values, problem = _texts(record, head)
         if problem is not None:
@@ -194,7 +194,7 @@ def _read_rows(reading: Reading, head: _Head, block: Block, row: int, bytes: int
 
 def _texts(record: csv_text.Record, head: _Head) -> tuple[list[str | None], str | None]:
     """The stream's columns of a row as text, and what is wrong with the row."""
-    nothing: list[str | None] = [None] * len(head.places)
+    nothing: list[str | None] = [None] * len(head.indices)
     if record.problem is not None:
         return nothing, record.problem
     if len(record.fields) != len(head.names):
@@ -204,7 +204,7 @@ def _texts(record: csv_text.Record, head: _Head) -> tuple[list[str | None], str 
         decoded = [None if field is None else field.decode() for field in record.fields]
     except UnicodeDecodeError as error:
         return nothing, f"the byte 0x{error.object[error.start]:02X} is not UTF-8"
-    return [decoded[place] for place in head.places], None
+    return [decoded[index] for index in head.indices], None
 
 
 def _quoted(text: str | None) -> str:

@@ -36,10 +36,10 @@ def is_plain(data: bytes, separator: bytes) -> bool:
     if QUOTE not in data:
         return True
     text = np.frombuffer(data, np.uint8)
-    places = np.flatnonzero(text == QUOTE)
-    if len(places) % 2:
+    quotes = np.flatnonzero(text == QUOTE)
+    if len(quotes) % 2:
         return False
-    opening, closing = places[::2], places[1::2]
+    opening, closing = quotes[::2], quotes[1::2]
     before = text[opening - 1]  # of the first byte: the last one, overruled below
     after = text[np.minimum(closing + 1, len(text) - 1)]
     doubled = np.zeros(len(opening), np.bool_)

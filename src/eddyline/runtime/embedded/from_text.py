@@ -131,11 +131,11 @@ def _one_by_one(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, Mask | N
     """Arrow's own conversion of every value by itself, for columns in which some value has none."""
     failed = np.zeros(len(values), np.bool_)
     fitting = []
-    for place in range(len(values)):
+    for index in range(len(values)):
         try:
-            fitting.append(pc.cast(values.slice(place, 1), kind))
+            fitting.append(pc.cast(values.slice(index, 1), kind))
         except pa.ArrowInvalid:
-            failed[place] = True
+            failed[index] = True
             fitting.append(pa.nulls(1, kind))
     return pa.concat_arrays(fitting) if fitting else pa.nulls(0, kind), failed if failed.any() else None
 
@@ -143,11 +143,11 @@ def _one_by_one(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, Mask | N
 def _from_base64(texts: pa.Array, kind: pa.DataType) -> tuple[pa.Array, Mask | None]:
     values: list[bytes | None] = []
     failed = np.zeros(len(texts), np.bool_)
-    for place, text in enumerate(texts.to_pylist()):
+    for index, text in enumerate(texts.to_pylist()):
         try:
             values.append(None if text is None else base64.b64decode(text, validate=True))
         except (binascii.Error, ValueError):
             values.append(None)
-            failed[place] = True
+            failed[index] = True
     fitting, lost = fit(pa.array(values, pa.binary()), kind)
     return fitting, failed if lost is None else failed | lost

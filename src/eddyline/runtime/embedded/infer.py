@@ -13,9 +13,9 @@ from eddyline.functions.evaluate.layouts import ordinary_type
 from eddyline.runtime.embedded import csv_text
 from eddyline.runtime.embedded.chunk import native
 from eddyline.runtime.embedded.csv_rows import SEPARATORS
+from eddyline.runtime.embedded.input_files import TEXT, InputFile, head, input_files, open_bytes
 from eddyline.runtime.embedded.json_rows import parse_lines
 from eddyline.runtime.embedded.pipes import HEAD
-from eddyline.runtime.embedded.places import TEXT, Place, head, open_bytes, places
 
 _MOMENT: Final = re.compile(
     r"\d{4}-\d\d-\d\d(?:([T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?"
@@ -31,50 +31,56 @@ class Inferred(NamedTuple):
 
 def infer(source: str, format: str | None = None) -> Inferred:
     """The schema of the first file of a source. Columns that have no value in the first rows are text."""
-    place = places(source, format)[0]
-    if place.format not in TEXT:
-        stated = _stated(place)
+    input_file = input_files(source, format)[0]
+    if input_file.format not in TEXT:
+        stated = _stated(input_file)
         return Inferred(pa.schema([(field.name, ordinary_type(field.type)) for field in stated]), None)
-    data = head(place)
+    data = head(input_file)
     whole = data if len(data) < HEAD else data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1] or data
     whole = whole.removeprefix(b"\xef\xbb\xbf")
     if not whole.strip():
-        raise FileError(f'"{place.name}" is empty, so it has no schema', hint="give one with a schema")
-    found = _json_schema(whole) if place.format == "jsonl" else _csv_schema(whole, SEPARATORS[place.format])
+        raise FileError(f'"{input_file.name}" is empty, so it has no schema', hint="give one with a schema")
+    found = (
+        _json_schema(whole)
+        if input_file.format == "jsonl"
+        else _csv_schema(whole, SEPARATORS[input_file.format])
+    )
     if not found.schema.names:
         raise FileError(
-            f'no schema can be guessed from the first rows of "{place.name}"', hint="give a schema"
+            f'no schema can be guessed from the first rows of "{input_file.name}"', hint="give a schema"
         )
     return found
 
 
-def _stated(place: Place) -> pa.Schema:
+def _stated(input_file: InputFile) -> pa.Schema:
     from pyarrow import parquet
 
     try:
-        if place.is_pipe:
-            start = head(place)
-            if place.format == "arrow" and not start.startswith(b"ARROW1"):
+        if input_file.is_pipe:
+            start = head(input_file)
+            if input_file.format == "arrow" and not start.startswith(b"ARROW1"):
                 return pa.ipc.open_stream(native(start)).schema
             raise FileError(
-                f'"{place.name}" is a pipe with a Parquet or Arrow file, whose schema cannot be seen before it is read',
+                f'"{input_file.name}" is a pipe with a Parquet or Arrow file, whose schema cannot be seen before it is read',
                 hint="give a schema",
             )
-        if place.format == "parquet":
-            return parquet.read_schema(place.name)
-        with open_bytes(place.name) as file:
+        if input_file.format == "parquet":
+            return parquet.read_schema(input_file.name)
+        with open_bytes(input_file.name) as file:
             is_file = file.read(6) == b"ARROW1"
-        with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(place.name) as reader:
+        with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(input_file.name) as reader:
             return reader.schema
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise FileError(f'no schema can be read from "{place.name}": {str(error).splitlines()[0]}') from None
+        raise FileError(
+            f'no schema can be read from "{input_file.name}": {str(error).splitlines()[0]}'
+        ) from None
 
 
 def _csv_schema(data: bytes, separator: bytes) -> Inferred:
     records = [record.fields for record in csv_text.records(data, separator)]
     names = [(name or b"").decode("utf-8", "backslashreplace").strip() for name in records[0]]
     rows = [fields for fields in records[1:] if len(fields) == len(names)]
-    columns = [[row[place] for row in rows] for place in range(len(names))]
+    columns = [[row[index] for row in rows] for index in range(len(names))]
     return Inferred(
         pa.schema([(name, _text_type(column)) for name, column in zip(names, columns, strict=True)]),
         len(rows),

@@ -17,10 +17,10 @@ from eddyline.errors import FileError
 from eddyline.functions.zones import Zone, find_zone
 from eddyline.model.catalog import Stream
 from eddyline.runtime.embedded.blocks import LONGEST, Block, blocks
-from eddyline.runtime.embedded.chunk import Chunk, Reading, native, without
+from eddyline.runtime.embedded.chunk import Chunk, FileReading, native, without
 from eddyline.runtime.embedded.from_text import from_text
+from eddyline.runtime.embedded.input_files import open_bytes, position, unpacked
 from eddyline.runtime.embedded.json_values import column_of
-from eddyline.runtime.embedded.places import open_bytes, position, unpacked
 
 _FEED: Final = ord("\n")
 _BRACE: Final = ord("{")
@@ -29,11 +29,13 @@ _LINE: Final = re.compile(rb"^[ \t\r]*+\{", re.MULTILINE)
 _ODD_NUMBER: Final = re.compile(rb"[:,\[]\s*-?(?:Inf|NaN)")  # Arrow takes Inf for a number
 
 
-def read_json_lines(reading: Reading) -> Iterator[Chunk]:
+def read_json_lines(reading: FileReading) -> Iterator[Chunk]:
     """The rows of a file; fields that the stream does not have are ignored, missing ones are NULL; case does not matter."""
     row = 0
-    with open_bytes(reading.place.name) as file:
-        for block in blocks(unpacked(file, reading.place.name), reading.place.name, _find_end, returns=False):
+    with open_bytes(reading.input_file.name) as file:
+        for block in blocks(
+            unpacked(file, reading.input_file.name), reading.input_file.name, _find_end, returns=False
+        ):
             if block.too_long:
                 reason = f"the line has {block.too_long} bytes, more than {LONGEST}"
                 reading.reject(row, reason, line=block.line, text=block.data)
@@ -41,7 +43,7 @@ def read_json_lines(reading: Reading) -> Iterator[Chunk]:
                 continue
             if not row and block.line == 1 and block.data.lstrip()[:1] == b"[":
                 raise FileError(
-                    f'"{reading.place.name}" is a JSON array, and JSON lines are wanted: one object per line',
+                    f'"{reading.input_file.name}" is a JSON array, and JSON lines are wanted: one object per line',
                     hint="jq -c '.[]' makes lines of an array",
                 )
             batch = read_whole(reading, block.data)
@@ -58,7 +60,7 @@ def _find_end(data: bytes, at_end: bool) -> int:
     return len(data) if at_end else data.rfind(b"\n") + 1
 
 
-def read_whole(reading: Reading, data: bytes) -> pa.RecordBatch | None:
+def read_whole(reading: FileReading, data: bytes) -> pa.RecordBatch | None:
     """All lines at once, None where one of them may have to be rejected.
 
     Arrow does not care for lines or for UTF-8, and a block of nothing but `null` makes it crash: all that is looked at
@@ -139,7 +141,7 @@ def _direct(field: pa.Field) -> pa.Field | None:
     return None
 
 
-def _read_lines(reading: Reading, block: Block, row: int, bytes: int) -> tuple[Chunk, int]:
+def _read_lines(reading: FileReading, block: Block, row: int, bytes: int) -> tuple[Chunk, int]:
     """Line by line, those that cannot be read rejected."""
     numbers, texts = [], []
     for number, line in enumerate(block.data.split(b"\n")):
@@ -147,37 +149,37 @@ def _read_lines(reading: Reading, block: Block, row: int, bytes: int) -> tuple[C
             numbers.append(block.line + number)
             texts.append(line)
     problems: dict[int, str] = {}
-    objects = [_object(text, place, problems) for place, text in enumerate(texts)]
+    objects = [_object(text, index, problems) for index, text in enumerate(texts)]
     columns = []
     for field in reading.stream.schema:
         values = [_field(found, field.name) for found in objects]
         column, unfit = column_of(values, field.type, reading.zone)
         columns.append(column)
-        for place, reason in unfit.items():
-            problems.setdefault(place, f"{field.name}: {reason}")
+        for index, reason in unfit.items():
+            problems.setdefault(index, f"{field.name}: {reason}")
     bad = np.zeros(len(texts), np.bool_)
-    for place in sorted(problems):
-        reading.reject(row + place, problems[place], line=numbers[place], text=texts[place].rstrip(b"\r"))
-        bad[place] = True
+    for index in sorted(problems):
+        reading.reject(row + index, problems[index], line=numbers[index], text=texts[index].rstrip(b"\r"))
+        bad[index] = True
     batch = pa.RecordBatch.from_arrays(columns, schema=reading.stream.schema)
     return without(batch, row, bad, bytes), len(texts)
 
 
-def _object(text: bytes, place: int, problems: dict[int, str]) -> dict[str, Any]:
+def _object(text: bytes, index: int, problems: dict[int, str]) -> dict[str, Any]:
     try:
         found = _JSON.decode(text.decode().strip(" \t\r"))
     except UnicodeDecodeError as error:
-        problems[place] = f"the byte 0x{error.object[error.start]:02X} is not UTF-8"
+        problems[index] = f"the byte 0x{error.object[error.start]:02X} is not UTF-8"
     except json.JSONDecodeError as error:
-        problems[place] = f"this is not JSON: {error.msg[0].lower() + error.msg[1:]} (column {error.colno})"
+        problems[index] = f"this is not JSON: {error.msg[0].lower() + error.msg[1:]} (column {error.colno})"
     except (ValueError, RecursionError) as error:
-        problems[place] = "this is not JSON that can be read: " + (
+        problems[index] = "this is not JSON that can be read: " + (
             "nested too deep" if isinstance(error, RecursionError) else str(error)
         )
     else:
         if isinstance(found, dict):
             return found
-        problems[place] = "the line is no object"
+        problems[index] = "the line is no object"
     return {}
 
 
@@ -190,7 +192,7 @@ def row_of(text: str, stream: Stream, zone: Zone | str = "UTC") -> pa.RecordBatc
     columns = []
     for field in stream.schema:
         column, unfit = column_of([_field(found, field.name)], field.type, known)
-        problems.update({place: f"{field.name}: {reason}" for place, reason in unfit.items()})
+        problems.update({index: f"{field.name}: {reason}" for index, reason in unfit.items()})
         columns.append(column)
     if problems:
         raise FileError(f"the row cannot be read: {problems[0]}")
@@ -201,8 +203,8 @@ def parse_lines(data: bytes) -> list[dict[str, Any]]:
     """The objects of a text, lines that are none left out."""
     problems: dict[int, str] = {}
     lines = [line for line in data.split(b"\n") if line.strip()]
-    objects = [_object(line, place, problems) for place, line in enumerate(lines)]
-    return [found for place, found in enumerate(objects) if place not in problems]
+    objects = [_object(line, index, problems) for index, line in enumerate(lines)]
+    return [found for index, found in enumerate(objects) if index not in problems]
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

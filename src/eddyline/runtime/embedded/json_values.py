@@ -17,12 +17,12 @@ _NO_NUMBERS: Final = ("NaN", "Infinity", "-Infinity")  # as Spark writes them in
 _SHOWN: Final = 40  # characters of a value in a reason
 
 
-class Unfit(Exception):
+class UnfitJsonValue(Exception):
     """A value that is none of the type."""
 
 
 def column_of(values: list[Any], kind: pa.DataType, zone: Zone) -> tuple[pa.Array, dict[int, str]]:
-    """A column of a type, NULL where a value does not fit, and why by its place.
+    """A column of a type, NULL where a value does not fit, and why by its index.
 
     >>> from eddyline.functions.zones import find_zone
     >>> column_of([1, "x", None], pa.int64(), find_zone("UTC"))[1]
@@ -31,18 +31,18 @@ def column_of(values: list[Any], kind: pa.DataType, zone: Zone) -> tuple[pa.Arra
     unfit: dict[int, str] = {}
     plain: list[Any] = []
     check = _check(kind, zone)
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         try:
             plain.append(None if value is None else check(value))
-        except Unfit as error:
-            unfit[place] = str(error)
+        except UnfitJsonValue as error:
+            unfit[index] = str(error)
             plain.append(None)
     if not _is_read_from_text(kind):
         return pa.array(plain, kind), unfit
     column, failed = from_text(pa.array(plain, pa.string()), kind, zone)
-    for place, bad in enumerate([] if failed is None else failed.tolist()):
+    for index, bad in enumerate([] if failed is None else failed.tolist()):
         if bad:
-            unfit[place] = _not_a(values[place], kind)
+            unfit[index] = _not_a(values[index], kind)
     return column, unfit
 
 
@@ -57,10 +57,10 @@ def _is_read_from_text(kind: pa.DataType) -> bool:
 
 
 def _check(kind: pa.DataType, zone: Zone) -> Callable[[Any], Any]:
-    """The function that gives a value as Arrow takes it, or raises `Unfit`."""
+    """The function that gives a value as Arrow takes it, or raises `UnfitJsonValue`."""
 
-    def refused(value: Any) -> Unfit:
-        return Unfit(_not_a(value, kind))
+    def refused(value: Any) -> UnfitJsonValue:
+        return UnfitJsonValue(_not_a(value, kind))
 
     def whole(value: Any) -> int:
         if type(value) is not int or not low <= value <= high:
@@ -91,7 +91,7 @@ def _check(kind: pa.DataType, zone: Zone) -> Callable[[Any], Any]:
         if type(value) is not str:
             raise refused(value)
         if any("\ud800" <= character <= "\udfff" for character in value):
-            raise Unfit("half a surrogate pair is no text")
+            raise UnfitJsonValue("half a surrogate pair is no text")
         return value
 
     def exact(value: Any) -> str:
@@ -116,7 +116,9 @@ def _check(kind: pa.DataType, zone: Zone) -> Callable[[Any], Any]:
     return _check_nested(kind, zone, refused)
 
 
-def _check_nested(kind: pa.DataType, zone: Zone, refused: Callable[[Any], Unfit]) -> Callable[[Any], Any]:
+def _check_nested(
+    kind: pa.DataType, zone: Zone, refused: Callable[[Any], UnfitJsonValue]
+) -> Callable[[Any], Any]:
     if pa.types.is_struct(kind):
         fields = [(field.name, _inside(field.type, zone)) for field in kind]
 
@@ -172,7 +174,7 @@ def _inside(kind: pa.DataType, zone: Zone) -> Callable[[Any], Any]:
             return None
         column, failed = from_text(pa.array([check(value)], pa.string()), kind, zone)
         if failed is not None and failed.any():
-            raise Unfit(_not_a(value, kind))
+            raise UnfitJsonValue(_not_a(value, kind))
         return column[0]
 
     return converted

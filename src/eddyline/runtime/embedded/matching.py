@@ -11,7 +11,7 @@ from eddyline.model.catalog import Stream
 from eddyline.queryset import QuerySet
 from eddyline.runtime.embedded.outlets import MatchOutlet
 from eddyline.runtime.embedded.rejects import Rejects
-from eddyline.runtime.embedded.sources import Piece, Progress, read
+from eddyline.runtime.embedded.sources import FileRows, Progress, read
 
 MOST_PAIRS: Final = 1 << 21  # pairs that are made at once, as far as the piece before tells
 MOST_MASKS: Final = 1 << 28  # bits: rows times queries that are matched at once
@@ -82,7 +82,7 @@ def _most_rows(queries: QuerySet) -> int:
 
 def _deliver(
     queries: QuerySet,
-    piece: Piece,
+    piece: FileRows,
     stream: Stream,
     totals: Totals,
     outlet: MatchOutlet,
@@ -102,15 +102,15 @@ def _deliver(
     return rows
 
 
-def _cut(piece: Piece, rows: int) -> Iterator[Piece]:
+def _cut(piece: FileRows, rows: int) -> Iterator[FileRows]:
     for start in range(0, piece.batch.num_rows, rows):
         yield _part(piece, start, rows)
 
 
-def _part(piece: Piece, start: int, rows: int) -> Piece:
+def _part(piece: FileRows, start: int, rows: int) -> FileRows:
     """Some rows of a piece."""
     if start == 0 and piece.batch.num_rows <= rows:
         return piece
     numbers = None if piece.numbers is None else piece.numbers[start : start + rows]
     first = piece.first + start if numbers is None else int(numbers[0])
-    return Piece(piece.batch.slice(start, rows), piece.file, first, numbers)
+    return FileRows(piece.batch.slice(start, rows), piece.file, first, numbers)

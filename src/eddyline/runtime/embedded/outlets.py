@@ -18,8 +18,8 @@ from eddyline.model.query import NormalQuery
 from eddyline.project.select_lists import LEAD, SelectLists, file_lead, file_table
 from eddyline.project.stage import Results
 from eddyline.queryset import QuerySet
-from eddyline.runtime.embedded.sinks import JsonLines, Writer, sink_format
-from eddyline.runtime.embedded.sources import Piece
+from eddyline.runtime.embedded.sinks import JsonLines, OutputFile, sink_format
+from eddyline.runtime.embedded.sources import FileRows
 
 LONGEST_NAME: Final = 100  # bytes of an id that a file is named after; endings and numbers come behind it
 
@@ -27,18 +27,18 @@ LONGEST_NAME: Final = 100  # bytes of an id that a file is named after; endings 
 class MatchOutlet(Protocol):
     """Takes the matches of one piece after the other."""
 
-    def take(self, piece: Piece, matches: Matches) -> None:
+    def take(self, piece: FileRows, matches: Matches) -> None:
         """Matches of a piece."""
 
 
 class PairOutlet:
     """Which query matched which row: columns `query`, `file`, `row`, by file and row."""
 
-    def __init__(self, writer: Writer, hidden: Iterable[str] = ()) -> None:
+    def __init__(self, writer: OutputFile, hidden: Iterable[str] = ()) -> None:
         self._sink = writer.sink
         self._hidden = pa.array(list(hidden), pa.string())
 
-    def take(self, piece: Piece, matches: Matches) -> None:
+    def take(self, piece: FileRows, matches: Matches) -> None:
         """Matches of a piece."""
         row, number = matches.pair_arrays()
         lead = file_lead(matches.ids_of(number), piece.file, piece.rows[row])
@@ -70,7 +70,7 @@ class RowOutlet:
         self._columns = lists.of_set(compiled.names(np.arange(compiled.size)))
         self._writers = _writers(lists, where, format, stack)
 
-    def take(self, piece: Piece, matches: Matches) -> None:
+    def take(self, piece: FileRows, matches: Matches) -> None:
         """Matches of a piece."""
         results = Results(self._columns, *matches.pair_arrays())
         found = [
@@ -92,7 +92,7 @@ class RowOutlet:
             self._writers[selected.select.number if len(self._writers) > 1 else 0].sink.write(table)
 
 
-def _writers(lists: SelectLists, where: str | Path, format: str | None, stack: ExitStack) -> list[Writer]:
+def _writers(lists: SelectLists, where: str | Path, format: str | None, stack: ExitStack) -> list[OutputFile]:
     schemas = [select.schema_behind(LEAD) for select in lists.lists] or [LEAD]
     if is_folder(where):
         folder = Path(where)
@@ -100,7 +100,7 @@ def _writers(lists: SelectLists, where: str | Path, format: str | None, stack: E
         names = file_names(lists.firsts)
         kind = format or "parquet"
         return [
-            stack.enter_context(Writer(folder / f"{name}.{kind}", schema, kind))
+            stack.enter_context(OutputFile(folder / f"{name}.{kind}", schema, kind))
             for name, schema in zip(names, schemas, strict=False)
         ]
     kind = format or sink_format(str(where))
@@ -109,11 +109,11 @@ def _writers(lists: SelectLists, where: str | Path, format: str | None, stack: E
             f"the queries have {len(lists.lists)} different SELECT lists, which one {kind} file cannot hold",
             hint="name a folder (out/) to get a file for each, or a .jsonl file",
         )
-    return [stack.enter_context(Writer(where, schemas[0], kind))]
+    return [stack.enter_context(OutputFile(where, schemas[0], kind))]
 
 
 def is_folder(where: str | Path) -> bool:
-    """Whether a place is a folder: it exists as one, or ends with a slash."""
+    """Whether a name is that of a folder: it exists as one, or ends with a slash."""
     return str(where) != "-" and (str(where).endswith("/") or Path(where).is_dir())
 
 

@@ -14,13 +14,13 @@ from pyarrow import csv
 
 from eddyline.delivery.json_text import csv_columns, json_lines, unique
 from eddyline.errors import FileError
-from eddyline.runtime.embedded.places import FORMATS, KNOWN
+from eddyline.runtime.embedded.input_files import FORMATS, KNOWN
 
 STANDARD_OUTPUT: Final = "-"
 ROW_GROUP: Final = 1 << 18  # rows that are gathered before a Parquet or Arrow file gets them
 
 
-class Sink(Protocol):
+class TableWriter(Protocol):
     """Takes tables of one schema."""
 
     def write(self, table: pa.Table) -> None:
@@ -153,7 +153,7 @@ def _parquet(file: IO[bytes], schema: pa.Schema) -> Any:
     return parquet.ParquetWriter(file, schema, compression="zstd")
 
 
-class Writer:
+class OutputFile:
     """A file of a format and schema, as a context: left without an error it is there and whole, otherwise not at all."""
 
     def __init__(self, where: str | Path, schema: pa.Schema, format: str | None = None) -> None:
@@ -171,7 +171,7 @@ class Writer:
             self._target.discard()
             raise
 
-    def _make(self, file: IO[bytes], schema: pa.Schema) -> Sink:
+    def _make(self, file: IO[bytes], schema: pa.Schema) -> TableWriter:
         if self.format == "jsonl":
             return JsonLines(file)
         if self.format in ("csv", "tsv"):
@@ -181,7 +181,7 @@ class Writer:
         streamed = self._target.is_standard_output or self._target.path.suffix.lower() == ".arrows"
         return Batches(file, schema, pa.ipc.new_stream if streamed else pa.ipc.new_file)
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> OutputFile:
         return self
 
     def __exit__(

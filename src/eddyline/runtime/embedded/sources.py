@@ -12,14 +12,14 @@ import pyarrow as pa
 from eddyline.functions.zones import find_zone
 from eddyline.model.catalog import Stream
 from eddyline.runtime.embedded import columnar, csv_rows, json_rows
-from eddyline.runtime.embedded.chunk import Chunk, Reading
-from eddyline.runtime.embedded.places import Place, places
+from eddyline.runtime.embedded.chunk import Chunk, FileReading
+from eddyline.runtime.embedded.input_files import InputFile, input_files
 from eddyline.runtime.embedded.rejects import Rejects
 
 Integers = npt.NDArray[np.signedinteger]
 
 
-class Piece(NamedTuple):
+class FileRows(NamedTuple):
     """Consecutive rows of one file. `first` is the number of the first one, counted from 0 in its file.
 
     Rejected rows have numbers too, so the row numbers may have gaps: `numbers` gives them where they have.
@@ -47,7 +47,7 @@ class Progress(NamedTuple):
     total: int | None
 
 
-READERS: Final[dict[str, Callable[[Reading], Iterator[Chunk]]]] = {
+READERS: Final[dict[str, Callable[[FileReading], Iterator[Chunk]]]] = {
     "parquet": columnar.read_parquet,
     "arrow": columnar.read_arrow,
     "csv": csv_rows.read_csv,
@@ -65,7 +65,7 @@ def read(
     batch_rows: int = 65_536,
     time_zone: str = "UTC",
     on_progress: Callable[[Progress], None] | None = None,
-) -> Iterator[Piece]:
+) -> Iterator[FileRows]:
     """The rows of a file, of all files of a folder or of a glob, or of standard input ("-"), in pieces.
 
     The format is taken from the ending of a file unless it is given: parquet, arrow (file or stream), csv, tsv, jsonl;
@@ -83,28 +83,28 @@ def read(
     >>> rejects.first[0].reason
     'price: "cheap" is not a double'
     """
-    found = places(source, format)
-    sizes = [place.size for place in found]
+    files = input_files(source, format)
+    sizes = [input_file.size for input_file in files]
     total = sum(size for size in sizes if size is not None) if None not in sizes else None
     zone = find_zone(time_zone)
     assert zone is not None, f"the time zone {time_zone} was checked where it came in"
     rows = done = 0
-    for place, size in zip(found, sizes, strict=True):
-        for chunk in READERS[place.format](Reading(place, stream, zone, rejects, batch_rows)):
+    for input_file, size in zip(files, sizes, strict=True):
+        for chunk in READERS[input_file.format](FileReading(input_file, stream, zone, rejects, batch_rows)):
             rows += chunk.batch.num_rows
-            yield from _pieces(place, chunk, batch_rows)
+            yield from _pieces(input_file, chunk, batch_rows)
             if on_progress is not None:
-                on_progress(Progress(place.name, rows, done + chunk.bytes, total))
+                on_progress(Progress(input_file.name, rows, done + chunk.bytes, total))
         done += size or 0
     if on_progress is not None:
-        on_progress(Progress(found[-1].name, rows, done, total))
+        on_progress(Progress(files[-1].name, rows, done, total))
 
 
-def _pieces(place: Place, chunk: Chunk, most: int) -> Iterator[Piece]:
+def _pieces(input_file: InputFile, chunk: Chunk, most: int) -> Iterator[FileRows]:
     for start in range(0, chunk.batch.num_rows, most):
         batch = chunk.batch.slice(start, most)
         if chunk.numbers is None:
-            yield Piece(batch, place.name, chunk.first + start)
+            yield FileRows(batch, input_file.name, chunk.first + start)
         else:
             numbers = chunk.numbers[start : start + most]
-            yield Piece(batch, place.name, int(numbers[0]), numbers)
+            yield FileRows(batch, input_file.name, int(numbers[0]), numbers)

@@ -27,7 +27,7 @@ from eddyline.model.query import Query
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT, is_pipe
 from eddyline.service.files.text import TextFile, read_text
 from eddyline.service.findings import ERROR, Finding
-from eddyline.sql.tokens import tokenize
+from eddyline.sql.grammar.tokens import tokenize
 
 ATTRIBUTES: Final = ("state", "tags", "owner", "destination", "metadata")
 _HEAD = re.compile(r"^[ \t]*--[ \t]*name[ \t]*:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE | re.IGNORECASE)

@@ -18,12 +18,12 @@ from eddyline.functions.evaluate import arrow_type
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.runtime.embedded.chunk import native
+from eddyline.runtime.embedded.input_files import open_bytes
 from eddyline.runtime.embedded.pipes import HEAD, is_pipe, pipe_of
-from eddyline.runtime.embedded.places import open_bytes
 from eddyline.service.files.text import read_bytes, read_text
-from eddyline.sql.cursor import Cursor
-from eddyline.sql.datatypes import fields
-from eddyline.sql.select import parse
+from eddyline.sql.grammar.cursor import Cursor
+from eddyline.sql.grammar.datatypes import fields
+from eddyline.sql.grammar.select import parse
 
 UNNAMED: Final = "stream"  # name of a stream whose schema is plain text and that no query names
 _NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)

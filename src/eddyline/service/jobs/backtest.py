@@ -14,7 +14,7 @@ from eddyline.backtest.as_json import as_json
 from eddyline.backtest.check import check
 from eddyline.backtest.expectations import read_expectations
 from eddyline.backtest.junit import to_junit
-from eddyline.backtest.prepare import Prepared, prepare
+from eddyline.backtest.prepare import PreparedBacktest, prepare
 from eddyline.backtest.report import to_html
 from eddyline.backtest.settings import Settings
 from eddyline.backtest.values import Backtest, RefusedQuery
@@ -119,7 +119,7 @@ def _existing(against: str | None, *, on_spark: bool) -> ChosenQueries:
 
 def _prepare(
     chosen: ChosenQueries, existing: ChosenQueries, data: Sequence[Data], time_zone: str, session: Any
-) -> Prepared:
+) -> PreparedBacktest:
     streams = [each.stream for each in data]
     others = existing.streams_besides(streams)
     return prepare(
@@ -133,7 +133,11 @@ def _prepare(
 
 
 def _run(
-    request: BacktestRequest, prepared: Prepared, data: Sequence[Data], rejects: Rejects, watcher: Watcher
+    request: BacktestRequest,
+    prepared: PreparedBacktest,
+    data: Sequence[Data],
+    rejects: Rejects,
+    watcher: Watcher,
 ) -> Backtest:
     histories = []
     for each, column in zip(data, _columns(data, request.time), strict=True):
@@ -151,7 +155,7 @@ def _run(
 
 
 def _run_on_spark(
-    session: Any, request: BacktestRequest, prepared: Prepared, data: Sequence[Data], watcher: Watcher
+    session: Any, request: BacktestRequest, prepared: PreparedBacktest, data: Sequence[Data], watcher: Watcher
 ) -> Backtest:
     histories = [
         SparkHistory(each.stream.name, parquet_files(each.source, request.input_format), each.source, column)

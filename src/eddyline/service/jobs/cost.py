@@ -22,7 +22,7 @@ from eddyline.service.files.queries import FileEntry, is_query_file, read_querie
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, Finding
 from eddyline.service.watcher import SILENT, Watcher
-from eddyline.sql.select import parse
+from eddyline.sql.grammar.select import parse
 
 PIECES: Final = 8  # of 65,536 rows of each source are enough to measure
 Batches = dict[str, list[pa.RecordBatch]]

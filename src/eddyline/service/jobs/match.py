@@ -18,11 +18,11 @@ from eddyline.model.query import NormalQuery, Query
 from eddyline.project.select_lists import LEAD
 from eddyline.queryset import QuerySet
 from eddyline.runtime.embedded.infer import Inferred, infer
+from eddyline.runtime.embedded.input_files import FORMATS
 from eddyline.runtime.embedded.matching import Totals, match_source
 from eddyline.runtime.embedded.outlets import MatchOutlet, PairOutlet, RowOutlet, is_folder
-from eddyline.runtime.embedded.places import FORMATS
 from eddyline.runtime.embedded.rejects import Rejects
-from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, Writer, sink_format
+from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT, OutputFile, sink_format
 from eddyline.service.chosen_queries import ChosenQueries, choose
 from eddyline.service.data_sources import Data, check_zone, data_of, refuse_overwriting
 from eddyline.service.registries import usual_registry
@@ -150,7 +150,7 @@ def conclude(
     counts = {query.id: totals.counts[query.id] for query in chosen.queries if query.id in compiled}
     if request.form is MatchForm.COUNTS and request.out is not None:
         table = pa.table([list(counts), list(counts.values())], schema=_COUNTS)
-        with Writer(request.out, _COUNTS, request.format) as writer:
+        with OutputFile(request.out, _COUNTS, request.format) as writer:
             writer.sink.write(table)
     return MatchOutcome(chosen, data, totals, rejects, counts, request.out)
 
@@ -245,6 +245,6 @@ def _outlet(
         return None
     if request.form is MatchForm.PAIRS:
         place = file_in(where, "pairs", format)
-        return PairOutlet(stack.enter_context(Writer(place, LEAD, format)), chosen.shadow)
+        return PairOutlet(stack.enter_context(OutputFile(place, LEAD, format)), chosen.shadow)
     queries = accepted(chosen, compiled)
     return RowOutlet(compiled, queries, where, stack, format=format, hidden=chosen.shadow)

@@ -15,14 +15,14 @@ from eddyline.model.query import NormalQuery
 from eddyline.model.reject import Reject
 from eddyline.runtime.embedded.json_rows import row_of
 from eddyline.runtime.embedded.rejects import Rejects
-from eddyline.runtime.embedded.sources import Piece, read
+from eddyline.runtime.embedded.sources import FileRows, read
 from eddyline.runtime.embedded.verdicts import Verdicts
 from eddyline.service.chosen_queries import ChosenQueries, choose
 from eddyline.service.data_sources import Data, check_zone, data_of
 from eddyline.service.files.schemas import read_source
 from eddyline.service.findings import Finding
 from eddyline.service.watcher import SILENT, Watcher
-from eddyline.sql.select import parse
+from eddyline.sql.grammar.select import parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ def _answer(request: WhyRequest, chosen: ChosenQueries, watcher: Watcher) -> Ans
     name = parse(chosen.entries[0].query.sql).stream
     if row is not None and row.lstrip().startswith("{"):
         stream = _declared(name, request.schemas, chosen)
-        piece = Piece(row_of(row, stream, zone), "", 0)
+        piece = FileRows(row_of(row, stream, zone), "", 0)
         query = _compile(chosen, stream, zone)
         return Answer(query, _judged(query, stream, piece, 0))
     file, number = (request.rows or "", 0) if row is None else _place(row)
@@ -120,7 +120,7 @@ def _answer(request: WhyRequest, chosen: ChosenQueries, watcher: Watcher) -> Ans
     return Answer(query, JudgedRows(query, data, Verdicts(query, data.stream), format, watcher))
 
 
-def _judged(query: NormalQuery, stream: Stream, piece: Piece, place: int) -> JudgedRow:
+def _judged(query: NormalQuery, stream: Stream, piece: FileRows, place: int) -> JudgedRow:
     batch = piece.batch.slice(place, 1)
     verdict = next(Verdicts(query, stream).judge(batch))
     return JudgedRow(piece.file, int(piece.rows[place]) + 1, batch, verdict)
@@ -148,7 +148,7 @@ def _place(text: str) -> tuple[str, int]:
     return file, int(number)
 
 
-def _find(data: Data, number: int, format: str | None, time_zone: str) -> tuple[Piece, int]:
+def _find(data: Data, number: int, format: str | None, time_zone: str) -> tuple[FileRows, int]:
     """The piece that holds a row, numbered from 1, and the row's place in it."""
     seen = {0: ""}  # the row if it was rejected, and the last one that was
 

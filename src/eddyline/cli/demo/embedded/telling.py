@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from eddyline.cli.demo.embedded.run import DemoRecord
 from eddyline.cli.output.charts import bars, chart
-from eddyline.cli.output.terminal import Output
+from eddyline.cli.output.terminal import Printer
 
 
-def tell(record: DemoRecord, output: Output, picture: str) -> None:
+def tell(record: DemoRecord, output: Printer, picture: str) -> None:
     """What there was, what is there now, and what to try with it."""
     output.heading(
         f"{record.tuples:,} tuples in {record.taken:.1f} s met {record.queries:,} queries, "

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from eddyline.cli.demo.embedded.run import PACE, DemoRecord
 from eddyline.cli.output.charts import bars, chart
-from eddyline.cli.output.terminal import Output
+from eddyline.cli.output.terminal import Printer
 
 LINE_EVERY: Final = 2  # seconds, without a terminal
 RECENT: Final = PACE * 2  # batches over which the rate is taken
@@ -22,7 +22,7 @@ NARROW: Final = 100  # columns below which not all panels stand side by side
 _FIGURES: Final = 8  # lines of the panel with the figures
 
 
-class Screen:
+class ScreenView:
     """Panels that change in place."""
 
     def __init__(self, console: Console) -> None:
@@ -34,7 +34,7 @@ class Screen:
             transient=True,
         )
 
-    def __enter__(self) -> Screen:
+    def __enter__(self) -> ScreenView:
         self._live.start()
         return self
 
@@ -64,14 +64,14 @@ class Screen:
         return Group(top, below) if wide else Group(top, latest, events)
 
 
-class Lines:
+class LineView:
     """A line every two seconds, and one for every change."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Printer) -> None:
         self._output = output
         self._told = 0
 
-    def __enter__(self) -> Lines:
+    def __enter__(self) -> LineView:
         self._output.line("setting up: registry, queries, machine code")
         return self
 

@@ -6,10 +6,10 @@ from collections import Counter
 
 from eddyline.cli.demo.pipeline.run import DemoOutcome
 from eddyline.cli.output.charts import bars, chart
-from eddyline.cli.output.terminal import Output, counted
+from eddyline.cli.output.terminal import Printer, counted
 
 
-def tell(outcome: DemoOutcome, output: Output, picture: str) -> None:
+def tell(outcome: DemoOutcome, output: Printer, picture: str) -> None:
     """A summary, where everything is, and what to try."""
     verdict, plan = outcome.verdict, outcome.plan
     rows = outcome.sum("rows")

@@ -53,7 +53,7 @@ def _place(text: str) -> tuple[str, int]:
 
 def _find(file: str, number: int, stream: Stream, format: str | None, time_zone: str) -> pa.RecordBatch:
     for piece in read(file, stream, format=format, rejects=Rejects(), time_zone=time_zone):
-        places = (piece.rows == number - 1).nonzero()[0]
-        if len(places):
-            return piece.batch.slice(int(places[0]), 1)
+        indices = (piece.rows == number - 1).nonzero()[0]
+        if len(indices):
+            return piece.batch.slice(int(indices[0]), 1)
     raise FileError(f'"{file}" has no row {number} that can be read', hint="rows count from 1")

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from eddyline.backtest.axis import axis_of
 from eddyline.backtest.collect import collect
-from eddyline.backtest.prepare import Prepared
+from eddyline.backtest.prepare import PreparedBacktest
 from eddyline.backtest.results import StreamTally, backtest_of
 from eddyline.backtest.rows import Stretch
 from eddyline.backtest.settings import DEFAULT, Settings
 from eddyline.backtest.tally import Tally
 from eddyline.backtest.values import Backtest
 from eddyline.runtime.embedded.rejects import Rejects
-from eddyline.runtime.embedded.sources import Piece
+from eddyline.runtime.embedded.sources import FileRows
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class History:
     """What has happened on one stream."""
 
     stream: str
-    pieces: Iterable[Piece]
+    pieces: Iterable[FileRows]
     source: str = ""
     time: str | None = None  # the column to count over; None: the stream's event time, else the row's number
     rejects: Rejects | None = None  # where rows went that could not be read
 
 
 def run(
-    prepared: Prepared,
+    prepared: PreparedBacktest,
     histories: Iterable[History],
     *,
     time_zone: str = "UTC",
@@ -45,7 +45,7 @@ def run(
     >>> from eddyline import Query, Stream
     >>> from eddyline.backtest.prepare import prepare
     >>> ticks = Stream("ticks", pa.schema({"price": pa.float64()}))
-    >>> piece = Piece(pa.record_batch({"price": [5.0, 50.0]}), "day.csv", 0)
+    >>> piece = FileRows(pa.record_batch({"price": [5.0, 50.0]}), "day.csv", 0)
     >>> prepared = prepare([Query("cheap", "SELECT * FROM ticks WHERE price < 10")], [ticks])
     >>> [query] = run(prepared, [History("ticks", [piece])]).queries
     >>> query.matches, query.share, query.first.values
@@ -56,7 +56,7 @@ def run(
 
 
 def _find(
-    prepared: Prepared,
+    prepared: PreparedBacktest,
     history: History,
     time_zone: str,
     settings: Settings,

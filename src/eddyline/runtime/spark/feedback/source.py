@@ -40,7 +40,7 @@ class BatchTold:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _LearnedOrder:
     """What is known of a segment: the next batch's order, and how many tuples have told of it."""
 
     ascs: tuple[ASC, ...]
@@ -54,7 +54,7 @@ class SourceFeedback:
     def __init__(self, settings: OrderSettings, recorded: Orders = ()) -> None:
         self._settings = settings
         self._recorded = {order.segment: order for order in recorded}
-        self._found: Mapping[str, _Found] = {}
+        self._learned: Mapping[str, _LearnedOrder] = {}
         self._states: dict[str, SegmentState] = {}
         self._working = self._watching = self._comparing = 0.0
         self._seconds = self._inside = self._told = 0.0
@@ -75,8 +75,8 @@ class SourceFeedback:
         """The orders of a version's segments: as found; as carried over from another one, for those that are new."""
         if self._settings.strategy == "fixed":
             return ()
-        found = self._found
-        return tuple([self._order(executor, found) for executor in executors_of(queries, stream)])
+        learned = self._learned
+        return tuple([self._order(executor, learned) for executor in executors_of(queries, stream)])
 
     def learn(self, queries: QuerySet, stream: str, told: BatchTold) -> None:
         """Look at what a batch told, as far as there is time, and find other orders."""
@@ -101,21 +101,21 @@ class SourceFeedback:
                     self._comparing += tally.watching if tally.compared else 0.0
                 states[order.segment] = state
         self._states = states
-        self._found = {name: _Found(s.ascs, s.order(name), s.tuples) for name, s in states.items()}
+        self._learned = {name: _LearnedOrder(s.ascs, s.order(name), s.tuples) for name, s in states.items()}
         self._compare = self._to_compare()
         self._inside = spent + thread_time() - started
 
-    def _order(self, executor: SegmentExecutor, found: Mapping[str, _Found]) -> SegmentOrder:
+    def _order(self, executor: SegmentExecutor, learned: Mapping[str, _LearnedOrder]) -> SegmentOrder:
         name = name_of(executor)
-        if name in found:
-            return found[name].order
+        if name in learned:
+            return learned[name].order
         index, steering = executor.ascs, executor.recorded()
         assert index is not None and steering is not None, "only segments with ASCs have an order"
         ascs = index.ascs
         recorded = self._recorded.get(name)
         if recorded is not None and recorded.fits(ascs):
             return recorded
-        before = max(found.values(), key=lambda one: one.tuples, default=None)
+        before = max(learned.values(), key=lambda one: one.tuples, default=None)
         if before is None or not before.ascs:
             return SegmentOrder.made(name, ascs, steering.sequence)
         sequence = carry_over(before.order.sequence, before.ascs, ascs)

@@ -66,14 +66,14 @@ class TaskFeedback:
         self._compare = set(directions.compare) if partition < COMPARING_TASKS else set()
         known = {order.segment: order for order in directions.orders}
         executors = list(queries.executors())
-        self._watched: dict[str, _Watched] = {}
+        self._watched: dict[str, _SegmentWatch] = {}
         told = sum([name_of(e) in known for e in executors])
         for place, base in enumerate(executors):
             order, index = known.get(name_of(base)), base.ascs
             if order is None or index is None or base.segment.stream != stream or not order.fits(index.ascs):
                 continue
             room = MOST_BYTES // told if directions.look else 0
-            watched = _Watched(self, base, order, room, seed)
+            watched = _SegmentWatch(self, base, order, room, seed)
             executors[place] = base.steered(watched.steering)
             self._watched[order.segment] = watched
         self.queries = queries.served_by(executors) if self._watched else queries
@@ -90,7 +90,7 @@ class TaskFeedback:
         return True
 
 
-class _Watched:
+class _SegmentWatch:
     """One segment of a task."""
 
     def __init__(

@@ -17,7 +17,7 @@ from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.base.schemas import arrow_type, type_text
 from eddyline.runtime.spark.functions.wording import sql_of
 from eddyline.sql.render import render
-from eddyline.sql.rewriting import quoted
+from eddyline.sql.spark_only.rewriting import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -12,9 +12,9 @@ from eddyline.model.expression import EXTERNAL, SPARK_TEXT, Call, Column, Expres
 from eddyline.runtime.spark.base.schemas import arrow_type, foreign_collation, type_text
 from eddyline.runtime.spark.functions.wording import in_short, own_name, sql_of
 from eddyline.sql import refused
-from eddyline.sql.rewriting import PLAIN, NotReadable, quoted
-from eddyline.sql.spark_only import FUNCTIONS
-from eddyline.sql.spark_text import SparkText
+from eddyline.sql.spark_only.functions import FUNCTIONS
+from eddyline.sql.spark_only.rewriting import PLAIN, NotReadable, quoted
+from eddyline.sql.spark_only.spark_text import SparkText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,9 +8,9 @@ from eddyline.errors import QueryError
 from eddyline.model.expression import SPARK_TEXT, Call, Column, Expression, Literal
 from eddyline.model.types import STRING
 from eddyline.sql.render import SPARK_NAME, render
-from eddyline.sql.rewriting import quoted
-from eddyline.sql.spark_only import FUNCTIONS
-from eddyline.sql.spark_text import check_text
+from eddyline.sql.spark_only.functions import FUNCTIONS
+from eddyline.sql.spark_only.rewriting import quoted
+from eddyline.sql.spark_only.spark_text import check_text
 
 Spelling = Callable[[Column], str]
 

@@ -103,15 +103,17 @@ class Matching:
         found = self.lines(lists) if kind == "jsonl" else self._structs(lists, mine, kind != "parquet")
         if len(mine) > 1:
             found = found.persist()
-        chosen = {place: "value" if kind == "jsonl" else f"p{place}.*" for place in mine}
-        yield {place: found.where(found["list"] == place).select(column) for place, column in chosen.items()}
+        chosen = {number: "value" if kind == "jsonl" else f"p{number}.*" for number in mine}
+        yield {
+            number: found.where(found["list"] == number).select(column) for number, column in chosen.items()
+        }
         if len(mine) > 1:
             found.unpersist()
 
     def _structs(self, lists: SelectLists, mine: tuple[int, ...], as_text: bool) -> DataFrame:
         """The rows of all lists, each in a column of its own."""
         selection = self._selection(lists)
-        kinds = [f"p{place} STRUCT<{_ddl(lists.lists[place].schema, as_text)}>" for place in mine]
+        kinds = [f"p{number} STRUCT<{_ddl(lists.lists[number].schema, as_text)}>" for number in mine]
         work = partial(several_lists, selection, mine, as_text)
         frame = selection.sending.frame(self.rows, self.nulled)
         return frame.mapInArrow(carried_rows(work), ", ".join(["list INT", *kinds]))

@@ -51,7 +51,7 @@ class FileSelection:
     lists: SelectLists
 
     def tables(self, batches: Batches) -> Iterator[tuple[int, pa.Table]]:
-        """Matches as tables: the place of a SELECT list, and rows of it."""
+        """Matches as tables: the number of a SELECT list, and rows of it."""
         queries = self.shipment.open()
         columns = self.lists.of_set(queries.names(np.arange(queries.size)))
         for run in self.sending.runs(batches):
@@ -62,35 +62,35 @@ class FileSelection:
                 table = file_table(selected, ids, run.file.name, run.first + selected.row)
                 yield selected.select.number, table
 
-    def schema(self, place: int) -> pa.Schema:
+    def schema(self, number: int) -> pa.Schema:
         """The columns of a SELECT list, with those that stand before each."""
-        return self.lists.lists[place].schema_behind(LEAD)
+        return self.lists.lists[number].schema_behind(LEAD)
 
 
 def json_texts(selection: FileSelection, batches: Batches) -> Batches:
     """Rows of all lists as text."""
-    for place, table in selection.tables(batches):
-        yield pa.RecordBatch.from_arrays([_same(place, table), json_lines(table)], names=["list", "value"])
+    for number, table in selection.tables(batches):
+        yield pa.RecordBatch.from_arrays([_same(number, table), json_lines(table)], names=["list", "value"])
 
 
 def several_lists(
-    selection: FileSelection, places: tuple[int, ...], as_text: bool, batches: Batches
+    selection: FileSelection, numbers: tuple[int, ...], as_text: bool, batches: Batches
 ) -> Batches:
     """The rows of several lists, each in a column of its own."""
-    names = ["list", *(f"p{place}" for place in places)]
-    empty = [_written(selection.schema(place).empty_table(), as_text) for place in places]
+    names = ["list", *(f"p{number}" for number in numbers)]
+    empty = [_written(selection.schema(number).empty_table(), as_text) for number in numbers]
     kinds = [pa.struct(table.schema) for table in empty]
     for at, table in selection.tables(batches):
         [values] = _written(table, as_text).combine_chunks().to_struct_array().chunks
         columns = [
-            values if place == at else pa.nulls(len(values), kind)
-            for place, kind in zip(places, kinds, strict=True)
+            values if number == at else pa.nulls(len(values), kind)
+            for number, kind in zip(numbers, kinds, strict=True)
         ]
         yield pa.RecordBatch.from_arrays([_same(at, table), *columns], names=names)
 
 
-def _same(place: int, table: pa.Table) -> pa.Array:
-    return pa.array(np.full(table.num_rows, place, np.int32))
+def _same(number: int, table: pa.Table) -> pa.Array:
+    return pa.array(np.full(table.num_rows, number, np.int32))
 
 
 def _written(table: pa.Table, as_text: bool) -> pa.Table:

@@ -71,24 +71,26 @@ def read_rows(spark: SparkSession, files: ParquetFiles, stream: Stream) -> Parqu
         states = _reader(spark, files).parquet(*_paths(files)).schema
         find_columns(states, stream, stream.schema.names, what="Parquet")
         frame = _reader(spark, files).schema(struct_of(stream)).parquet(*_paths(files))
-        place = frame.metadataColumn("_metadata")
-        counts = frame.groupBy(place["file_path"].alias("path")).count()
+        metadata = frame.metadataColumn("_metadata")
+        counts = frame.groupBy(metadata["file_path"].alias("path")).count()
         found = counts.select("path", F.xxhash64("path"), "count").collect()
     located, total = _locate([tuple(row) for row in found], files)
     columns = [F.col(quoted(name)) for name in stream.schema.names]
-    known = frame.select(*columns, F.xxhash64(place["file_path"]).alias(FILE), place["row_index"].alias(ROW))
+    known = frame.select(
+        *columns, F.xxhash64(metadata["file_path"]).alias(FILE), metadata["row_index"].alias(ROW)
+    )
     return ParquetRows(known, located, total)
 
 
 def _locate(found: list[tuple[str, int, int]], files: ParquetFiles) -> tuple[dict[int, LocatedFile], int]:
     """Files by their hash, in the order of the history, and the rows of all of them."""
-    names = {os.path.abspath(name): (place, name) for place, name in enumerate(files.names)}  # noqa: PTH100
+    names = {os.path.abspath(name): (index, name) for index, name in enumerate(files.names)}  # noqa: PTH100
 
     def rank(path: str) -> tuple[int, tuple[str, ...], str]:
         if files.is_address:
             return 0, PurePath(path).parts, path
-        place, name = names[unquote(urlsplit(path).path)]
-        return place, (), name
+        index, name = names[unquote(urlsplit(path).path)]
+        return index, (), name
 
     located: dict[int, LocatedFile] = {}
     total = 0

@@ -47,11 +47,11 @@ class Sending:
         from pyspark.sql import functions as F
 
         computed = external_columns(rows.frame, self.externals, nulled=nulled)
-        named = [column.alias(external_name(place)) for place, column in enumerate(computed)]
-        places = [FILE, ROW] if self.files is not None or not (self.schema or named) else []
-        # mapInArrow does not find columns whose names have dots: they travel by their places
-        own = [F.col(quoted(name)).alias(f"c{place}") for place, name in enumerate(self.schema.names)]
-        return rows.frame.select(*places, *own, *named)
+        named = [column.alias(external_name(index)) for index, column in enumerate(computed)]
+        origin = [FILE, ROW] if self.files is not None or not (self.schema or named) else []
+        # mapInArrow does not find columns whose names have dots: they travel by number
+        own = [F.col(quoted(name)).alias(f"c{index}") for index, name in enumerate(self.schema.names)]
+        return rows.frame.select(*origin, *own, *named)
 
     def runs(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Run]:
         """In the worker: what came, cut where a file ends."""

@@ -15,14 +15,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from eddyline.backtest.axis import axis_of
-from eddyline.backtest.prepare import Prepared
+from eddyline.backtest.prepare import PreparedBacktest
 from eddyline.backtest.results import StreamTally, backtest_of
 from eddyline.backtest.settings import DEFAULT, Settings
 from eddyline.backtest.tally import Tally
 from eddyline.backtest.values import Backtest
 from eddyline.errors import FileError
 from eddyline.model.expression import Call
-from eddyline.runtime.spark.histories.backtest.worker import Task, added_up, tallied, unpacked
+from eddyline.runtime.spark.histories.backtest.worker import BacktestTask, added_up, tallied, unpacked
 from eddyline.runtime.spark.histories.parquet_files import ParquetFiles, explained, read_rows
 from eddyline.runtime.spark.histories.sending import Sending, despite_failures
 from eddyline.runtime.spark.sessions import session_checks
@@ -48,7 +48,7 @@ class SparkHistory:
 
 def run(
     spark: SparkSession,
-    prepared: Prepared,
+    prepared: PreparedBacktest,
     histories: Iterable[SparkHistory],
     *,
     time_zone: str = "UTC",
@@ -70,7 +70,7 @@ def run(
 
 def _find(
     spark: SparkSession,
-    prepared: Prepared,
+    prepared: PreparedBacktest,
     history: SparkHistory,
     time_zone: str,
     settings: Settings,
@@ -82,7 +82,7 @@ def _find(
     rows = read_rows(spark, history.files, lane.stream)
     sending = Sending.of(rows, lane.stream, lane.stream.schema.names, lane.queries.externals())
     shipment = ship(lane.queries, folder=folder, local=session_checks.is_local(spark))
-    task = Task(shipment, sending, axis, len(lane.tested), settings)
+    task = BacktestTask(shipment, sending, axis, len(lane.tested), settings)
     with explained():
         tallies, culprits = despite_failures(
             rows, sending.externals, lambda nulled: _tallies(sending.frame(rows, nulled), task).collect()
@@ -97,6 +97,6 @@ def _find(
     return StreamTally(history.stream, total, history.source, len(rows.files))
 
 
-def _tallies(frame: DataFrame, task: Task) -> DataFrame:
+def _tallies(frame: DataFrame, task: BacktestTask) -> DataFrame:
     parts = frame.mapInArrow(carried_rows(partial(tallied, task)), "tally binary")
     return parts.repartition(ADDERS).mapInArrow(carried_rows(added_up), "tally binary")

@@ -19,7 +19,7 @@ from eddyline.runtime.spark.transport.shipping import Shipment
 
 
 @dataclass(frozen=True)
-class Task:
+class BacktestTask:
     """One stream's queries, the first `tested` of them under test, and how rows come."""
 
     shipment: Shipment
@@ -38,7 +38,7 @@ class Task:
         return tally
 
 
-def tallied(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def tallied(task: BacktestTask, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The tally of a task, packed."""
     return packed(task.tally(batches))
 

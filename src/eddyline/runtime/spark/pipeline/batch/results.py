@@ -77,7 +77,7 @@ def result_rows(work: ResultWork, batches: Iterator[pa.RecordBatch]) -> Iterator
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    task = _Task(work, 0 if context is None else context.partitionId())
+    task = _ResultTask(work, 0 if context is None else context.partitionId())
     for batch in batches:
         yield from task.results(batch.rename_columns(work.columns))
     yield task.summary_row()
@@ -93,14 +93,14 @@ class _Readable:
     place: Integers
 
 
-class _Form(NamedTuple):
+class _ResultFormat(NamedTuple):
     """How the results of one SELECT list leave, by sink: as text, and in which of the typed columns (-1: in none)."""
 
     as_text: Flags
     column: Integers
 
 
-class _Task:
+class _ResultTask:
     """One task: the set and what goes with it, opened; the counts so far."""
 
     def __init__(self, work: ResultWork, partition: int) -> None:
@@ -121,14 +121,16 @@ class _Task:
         routes = [work.router.find(destination) for destination in table.destinations]
         self._routes = routes
         self._sinks = list(dict.fromkeys(route.sink for route in routes if route.sink is not None))
-        places = {sink: place for place, sink in enumerate(self._sinks)}
-        # by destination: which sink takes it, the last place for none
-        self._sink = np.array([places.get(route.sink or "", len(places)) for route in routes], np.int64)
+        sink_index = {sink: index for index, sink in enumerate(self._sinks)}
+        # by destination: which sink takes it, one past the last for none
+        self._sink = np.array(
+            [sink_index.get(route.sink or "", len(sink_index)) for route in routes], np.int64
+        )
         self._sink_names = pa.array([*self._sinks, None], pa.string())
         self._reasons = pa.array([route.reason for route in routes], pa.string())
         names = [to or route.sink for to, route in zip(table.destinations, routes, strict=True)]
         self._destination_texts = pa.array(names, pa.string())
-        self._forms: dict[int, _Form] = {}
+        self._formats: dict[int, _ResultFormat] = {}
         self._struct_types = [
             pa.struct(list(zip(typed.names, table.projections[typed.numbers[0]].schema.types, strict=True)))
             for typed in work.typed.distinct
@@ -171,7 +173,7 @@ class _Task:
             unreadable=self._unreadable,
             matched_rows=self._matched_rows,
             accounts=self._accounts,
-            failed=Counter({place: rows for place, rows in enumerate(self._failed.values()) if rows}),
+            failed=Counter({index: rows for index, rows in enumerate(self._failed.values()) if rows}),
             sinks=self._delivered,
             reasons=self._lost,
             blocks=self._keys.blocks,
@@ -247,36 +249,38 @@ class _Task:
         if selected is None or selected.error is not None or not found:
             return found
         column = self._form(selected).column[sink]
-        for place in np.unique(column[column >= 0]).tolist():
-            found[place] = pa.StructArray.from_arrays(
-                selected.columns, fields=list(self._struct_types[place]), mask=pa.array(column != place)
+        for index in np.unique(column[column >= 0]).tolist():
+            found[index] = pa.StructArray.from_arrays(
+                selected.columns, fields=list(self._struct_types[index]), mask=pa.array(column != index)
             )
         return found
 
-    def _form(self, selected: Selected) -> _Form:
+    def _form(self, selected: Selected) -> _ResultFormat:
         number = selected.select.number
-        found = self._forms.get(number)
+        found = self._formats.get(number)
         if found is None:
             typed = self._work.typed
-            places = [typed.place(sink, number) for sink in self._sinks]
+            columns = [typed.place(sink, number) for sink in self._sinks]
             as_text = [
-                place is None or typed.by_sink[sink].beside_payload
-                for sink, place in zip(self._sinks, places, strict=True)
+                column is None or typed.by_sink[sink].beside_payload
+                for sink, column in zip(self._sinks, columns, strict=True)
             ]
-            column = [-1 if place is None else place for place in places]
+            column_index = [-1 if column is None else column for column in columns]
             # what has no sink is a dead letter, and these are text
-            found = self._forms[number] = _Form(np.array([*as_text, True]), np.array([*column, -1]))
+            found = self._formats[number] = _ResultFormat(
+                np.array([*as_text, True]), np.array([*column_index, -1])
+            )
         return found
 
     def _count(self, destination: Integers, sink: Integers, failure: str | None) -> None:
         """Count results by sink, and those without one by the reason."""
-        for place, count in _counts(sink):
-            if place < len(self._sinks):
-                self._delivered[self._sinks[place]] += count
+        for index, count in _counts(sink):
+            if index < len(self._sinks):
+                self._delivered[self._sinks[index]] += count
             elif failure is not None:
                 self._lost[failure] += count
             else:
-                for code, times in _counts(destination[sink == place]):
+                for code, times in _counts(destination[sink == index]):
                     self._lost[self._routes[code].reason or ""] += times
 
     def _event_times(self, batch: pa.RecordBatch, rows: Integers) -> pa.Array:

@@ -11,9 +11,9 @@ from typing import Final
 
 from eddyline.errors import QueryError, Span
 from eddyline.sql import refused
-from eddyline.sql import syntax as s
-from eddyline.sql.select import SelectParser
-from eddyline.sql.tokens import END, WORD, Token
+from eddyline.sql.grammar import syntax as s
+from eddyline.sql.grammar.select import SelectParser
+from eddyline.sql.grammar.tokens import END, WORD, Token
 
 _STOPS: Final = frozenset({"WHERE", "AS", "THEN", "WHEN", "ELSE", *refused.CLAUSES} - {"LEFT", "RIGHT"})
 _OPENING: Final = frozenset("([")

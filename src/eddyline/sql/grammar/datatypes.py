@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from eddyline.model import types as t
-from eddyline.sql.tokens import NUMBER, QUOTED, WORD
+from eddyline.sql.grammar.tokens import NUMBER, QUOTED, WORD
 
 if TYPE_CHECKING:
-    from eddyline.sql.cursor import Cursor
+    from eddyline.sql.grammar.cursor import Cursor
 
 NAMES: Final = {
     "BOOLEAN": t.BOOLEAN,

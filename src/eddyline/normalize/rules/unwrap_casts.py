@@ -16,9 +16,9 @@ from eddyline.model import types as t
 from eddyline.model.expression import Call, Literal
 from eddyline.model.regions import Regions
 from eddyline.normalize import floats
-from eddyline.normalize.atom import Atom, Step
+from eddyline.normalize.atom import Atom, InvertibleStep
 from eddyline.normalize.domain import Numbered, domain_of
-from eddyline.normalize.preimage import Monotone, Outcome, Piece, Result, preimage
+from eddyline.normalize.preimage import Monotone, MonotonePiece, NoOrdinal, Result, preimage
 from eddyline.normalize.zone import fixed_offset
 
 CASTS: Final = ("cast", "try_cast")
@@ -49,7 +49,7 @@ def unwrap_casts(atom: Atom, time_zone: str) -> Atom:
 
 
 @lru_cache(maxsize=4096)
-def cast_step(source: t.DataType, target: t.DataType, time_zone: str) -> Step | None:
+def cast_step(source: t.DataType, target: t.DataType, time_zone: str) -> InvertibleStep | None:
     """The way back through a cast; None where there is no exact one."""
     function = cast_function(source, target, time_zone)
     if function is None:
@@ -58,7 +58,7 @@ def cast_step(source: t.DataType, target: t.DataType, time_zone: str) -> Step | 
     def pull(regions: Regions, _: object) -> Regions:
         return preimage(function, regions)
 
-    return Step("cast", source, target, pull)
+    return InvertibleStep("cast", source, target, pull)
 
 
 def cast_function(source: t.DataType, target: t.DataType, time_zone: str) -> Monotone | None:
@@ -70,8 +70,8 @@ def cast_function(source: t.DataType, target: t.DataType, time_zone: str) -> Mon
     if pair is None:
         return None
     forward, guess = pair
-    of_nan = Outcome.NAN if target in t.FRACTIONAL else Outcome.NULL
-    return Monotone(inner, outer, forward, guess, (Piece(inner.low, inner.high),), of_nan)
+    of_nan = NoOrdinal.NAN if target in t.FRACTIONAL else NoOrdinal.NULL
+    return Monotone(inner, outer, forward, guess, (MonotonePiece(inner.low, inner.high),), of_nan)
 
 
 Pair = tuple[Callable[[int], Result], Callable[[int], int]]

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from eddyline.model import types as t
-from eddyline.reference import calendar
-from eddyline.reference.arithmetic import in_range
 from eddyline.reference.failure import Failure
+from eddyline.reference.numbers.arithmetic import in_range
 from eddyline.reference.text import JAVA_SPACE, SPACE
-from eddyline.reference.zones import DAY, SECOND, Zone, zone
+from eddyline.reference.times import calendar
+from eddyline.reference.times.zones import DAY, SECOND, WallClock, zone
 
 _DATE = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
 _DAY: Final = (
@@ -51,15 +51,15 @@ def _timestamp(target: t.DataType, text: str, time_zone: str) -> int:
         raise Failure(f"{text!r} is no timestamp")
     part = match.groupdict()
     named = zone(part["zone"].strip(JAVA_SPACE)) if part["zone"] else None
-    place = named or zone(time_zone)
+    wall_clock = named or zone(time_zone)
     if "year" in part:
         days = _days(part["sign"], part["year"], part["month"], part["day"])
     elif target == t.TIMESTAMP:
-        days = _today(place)
+        days = _today(wall_clock)
     else:
         raise Failure(f"{text!r} has no date")
     local = days * DAY + _time_of_day(part)
-    return in_range(target, local if target == t.TIMESTAMP_NTZ else place.to_instant(local))
+    return in_range(target, local if target == t.TIMESTAMP_NTZ else wall_clock.to_instant(local))
 
 
 def _days(sign: str, year: str, month: str | None, day: str | None) -> int:
@@ -77,7 +77,7 @@ def _time_of_day(part: dict[str, str | None]) -> int:
     return (hour * 3600 + minute * 60 + second) * SECOND + micros
 
 
-def _today(place: Zone) -> int:
+def _today(wall_clock: WallClock) -> int:
     """A time without a date is one of the current day, as in Spark."""
     now = int(datetime.now(UTC).timestamp()) * SECOND
-    return place.to_local(now) // DAY
+    return wall_clock.to_local(now) // DAY

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from eddyline.errors import EddylineError
-from eddyline.reference.character_set import CATEGORIES, POSIX, SHORT, CharacterSet, category, single
 from eddyline.reference.failure import Failure
+from eddyline.reference.regex.code_points import CATEGORIES, POSIX, SHORT, CodePoints, category, single
 
 _CONTROL: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
 _NUMERIC: Final = (
@@ -37,44 +37,44 @@ def _numbered(part: str) -> str:
     return "".join(f"\\x{{{ord(character):x}}}" for character in part[2:].removesuffix("\\E"))
 
 
-class Reader:
+class PatternReader:
     """A pattern and how far it has been read; `flags` are those in force there."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = _unquoted(pattern)
-        self.place = 0
+        self.position = 0
         self.flags: frozenset[str] = frozenset()
 
     def at_end(self) -> bool:
-        return self.place >= len(self.pattern)
+        return self.position >= len(self.pattern)
 
     def peek(self) -> str:
-        return self.pattern[self.place]
+        return self.pattern[self.position]
 
     def next(self) -> str:
         if self.at_end():
             raise Failure(f"{self.pattern!r} ends too early")
-        self.place += 1
-        return self.pattern[self.place - 1]
+        self.position += 1
+        return self.pattern[self.position - 1]
 
     def take(self, expected: str) -> bool:
         """Read `expected` if it stands here."""
-        found = self.pattern.startswith(expected, self.place)
-        self.place += len(expected) if found else 0
+        found = self.pattern.startswith(expected, self.position)
+        self.position += len(expected) if found else 0
         return found
 
     def take_match(self, expression: str) -> str | None:
         """Read what a Python expression describes, if it stands here."""
-        match = re.compile(expression).match(self.pattern, self.place)
+        match = re.compile(expression).match(self.pattern, self.position)
         if match is None:
             return None
-        self.place = match.end()
+        self.position = match.end()
         return match[0]
 
-    def folded(self, characters: CharacterSet) -> CharacterSet:
+    def folded(self, characters: CodePoints) -> CodePoints:
         return characters.in_any_case() if "i" in self.flags else characters
 
-    def escaped_set(self) -> CharacterSet:
+    def escaped_set(self) -> CodePoints:
         """What a backslash and the following stand for: a class, or a character."""
         letter = self.take_match("[dDwWsShHvV]")
         if letter is not None:
@@ -87,7 +87,7 @@ class Reader:
     def peek_in(self, characters: str) -> bool:
         return not self.at_end() and self.peek() in characters
 
-    def _property(self) -> CharacterSet:
+    def _property(self) -> CodePoints:
         negated = self.next() == "P"
         name = (self.take_match(r"\{\w+\}|[A-Z]") or "").strip("{}")
         short = name.removeprefix("Is")
@@ -100,9 +100,9 @@ class Reader:
 
     def _escaped_character(self) -> str:
         for expression, base in _NUMERIC:
-            match = re.compile(expression).match(self.pattern, self.place)
+            match = re.compile(expression).match(self.pattern, self.position)
             if match is not None:
-                self.place = match.end()
+                self.position = match.end()
                 return self._character(int(match[1], base))
         if self.peek_in("u"):
             return self._utf16()
@@ -130,7 +130,7 @@ class Reader:
             raise Failure(f"an unfinished \\u in {self.pattern!r}")
         return chr(int(unit[1:], 16))
 
-    def character_class(self) -> CharacterSet:
+    def character_class(self) -> CodePoints:
         """What follows an opening bracket: a union, or an intersection of unions with && between."""
         negated = self.take("^")
         found = self._union(first=True)
@@ -140,37 +140,37 @@ class Reader:
             raise Failure(f"an unclosed class in {self.pattern!r}")
         return ~found if negated else found
 
-    def _union(self, *, first: bool) -> CharacterSet:
+    def _union(self, *, first: bool) -> CodePoints:
         """Items up to && or the closing bracket, which at the very start of a class is itself an item."""
-        found = CharacterSet(())
+        found = CodePoints(())
         empty = True
-        while (empty and first) or not (self.peek_in("]") or self.pattern.startswith("&&", self.place)):
-            if empty and self.pattern.startswith("&&", self.place):
+        while (empty and first) or not (self.peek_in("]") or self.pattern.startswith("&&", self.position)):
+            if empty and self.pattern.startswith("&&", self.position):
                 break
             if self.at_end():
                 raise Failure(f"an unclosed class in {self.pattern!r}")
             found |= self.character_class() if self.take("[") else self._item()
             empty = False
-        if empty or self.pattern.startswith("&&&", self.place):
+        if empty or self.pattern.startswith("&&&", self.position):
             raise UnsupportedPattern(f"an empty side of && in {self.pattern!r} is not supported")
         return found
 
-    def _item(self) -> CharacterSet:
+    def _item(self) -> CodePoints:
         """A character, an escape, or a range."""
         low = self._end_of_range()
         if len(low.ranges) != 1 or low.ranges[0][0] != low.ranges[0][1]:
             return low  # a class such as \d, or nothing that could begin a range
-        if not self.peek_in("-") or self.pattern[self.place + 1 : self.place + 2] in ("", "]", "["):
+        if not self.peek_in("-") or self.pattern[self.position + 1 : self.position + 2] in ("", "]", "["):
             return self.folded(low)
-        if self.pattern.startswith("-&&", self.place):
+        if self.pattern.startswith("-&&", self.position):
             raise UnsupportedPattern(f"-&& in {self.pattern!r} is not supported")
         self.take("-")
         high = self._end_of_range()
         if len(high.ranges) != 1 or high.ranges[0][0] != high.ranges[0][1] or high.ranges < low.ranges:
             raise Failure(f"an illegal range in {self.pattern!r}")
-        return self.folded(CharacterSet(((low.ranges[0][0], high.ranges[0][1]),)))
+        return self.folded(CodePoints(((low.ranges[0][0], high.ranges[0][1]),)))
 
-    def _end_of_range(self) -> CharacterSet:
+    def _end_of_range(self) -> CodePoints:
         if not self.take("\\"):
             return single(self.next())
         flags, self.flags = self.flags, self.flags - {"i"}

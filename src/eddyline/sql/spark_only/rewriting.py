@@ -6,10 +6,10 @@ import re
 from typing import Final, NoReturn
 
 from eddyline.errors import QueryError
-from eddyline.sql import words
-from eddyline.sql.parse_literals import LiteralParser
+from eddyline.sql.grammar.parse_literals import LiteralParser
+from eddyline.sql.grammar.tokens import HEX, NUMBER, RAW_STRING, STRING, SYMBOL, WORD, Token
 from eddyline.sql.render import text_literal
-from eddyline.sql.tokens import HEX, NUMBER, RAW_STRING, STRING, SYMBOL, WORD, Token
+from eddyline.sql.spark_only import words
 
 PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NUMBER: Final = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?([lLsSyYdDfF]|[bB][dD])?")

@@ -47,7 +47,7 @@ class AskAny(NamedTuple):
     parts: tuple[Question, ...]
 
 
-class _Close(NamedTuple):
+class _EndOfJunction(NamedTuple):
     """The last so many skeletons are the parts of one junction."""
 
     all: bool
@@ -67,7 +67,7 @@ def push_down_not(expression: Expression) -> Skeleton:
     >>> atom.operation, atom.mode.value
     ('lt', 'is false')
     """
-    pending: list[Question | _Close] = [Ask(expression, _T)]
+    pending: list[Question | _EndOfJunction] = [Ask(expression, _T)]
     built: list[Skeleton] = []
     while pending:
         item = pending.pop()
@@ -77,11 +77,11 @@ def push_down_not(expression: Expression) -> Skeleton:
                 built.append(answer)
             else:
                 pending.append(answer)
-        elif isinstance(item, _Close):
+        elif isinstance(item, _EndOfJunction):
             start = len(built) - item.parts
             built[start:] = [Junction(item.all, tuple(built[start:]))]
         else:
-            pending.append(_Close(isinstance(item, AskAll), len(item.parts)))
+            pending.append(_EndOfJunction(isinstance(item, AskAll), len(item.parts)))
             pending.extend(reversed(item.parts))
     return built[0]
 

@@ -1,4 +1,4 @@
-"""RLIKE: Java's regular expressions, on a subset, read into the parts that `regex_search` finds.
+"""RLIKE: Java's regular expressions, on a subset, read into the parts that `search.py` finds.
 
 In the subset: characters and their escapes, quoting with backslash Q and E, classes with union and intersection,
 `\\d \\w \\s \\h \\v \\R`, the ASCII `\\p{...}` and the general categories, the anchors `^ $ \\A \\Z \\z \\b \\B`, all
@@ -17,19 +17,19 @@ from functools import lru_cache
 from math import inf
 from typing import Final
 
-from eddyline.reference.character_set import ANY, LINE_ENDS, VERTICAL, WORD, CharacterSet, single
 from eddyline.reference.failure import Failure
-from eddyline.reference.regex_class import Reader, UnsupportedPattern
-from eddyline.reference.regex_search import (
-    Atomic,
+from eddyline.reference.regex.character_class import PatternReader, UnsupportedPattern
+from eddyline.reference.regex.code_points import ANY, LINE_ENDS, VERTICAL, WORD, CodePoints, single
+from eddyline.reference.regex.search import (
+    AtomicGroup,
     Capture,
-    Look,
+    LookAround,
     Node,
     One,
     Options,
-    Place,
+    PositionTest,
     Reference,
-    Repeat,
+    Repetition,
     Search,
     Series,
     width,
@@ -50,7 +50,7 @@ def rlike(text: str, pattern: str) -> bool:
 def parsed(pattern: str) -> Node:
     """The parts of a pattern."""
     try:
-        return _Parser(pattern).whole()
+        return _PatternParser(pattern).whole()
     except RecursionError:
         raise UnsupportedPattern(f"the regular expression {pattern[:80]!r}... is nested too deep") from None
 
@@ -114,7 +114,7 @@ def _inside(node: Node) -> Iterator[Node]:
     """A node and all that it consists of, looks aside."""
     yield node
     inner = node.items if isinstance(node, Series | Options) else ()
-    for item in (node.item,) if isinstance(node, Capture | Atomic | Repeat) else inner:
+    for item in (node.item,) if isinstance(node, Capture | AtomicGroup | Repetition) else inner:
         yield from _inside(item)
 
 
@@ -123,12 +123,12 @@ def _is_settled(node: Node) -> bool:
     return all(
         part == _LINE_BREAK
         if isinstance(part, Options)
-        else not isinstance(part, Repeat) or part.low == part.high
+        else not isinstance(part, Repetition) or part.low == part.high
         for part in _inside(node)
     )
 
 
-class _Parser(Reader):
+class _PatternParser(PatternReader):
     """Reads a Java pattern from left to right."""
 
     def __init__(self, pattern: str) -> None:
@@ -168,9 +168,9 @@ class _Parser(Reader):
         if self.peek() == "{":
             raise self._repetition_of_nothing()
         if self.take("^"):
-            return Place(_CARET["m" in self.flags, "d" in self.flags])
+            return PositionTest(_CARET["m" in self.flags, "d" in self.flags])
         if self.take("$"):
-            return Place(_DOLLAR["m" in self.flags, "d" in self.flags])
+            return PositionTest(_DOLLAR["m" in self.flags, "d" in self.flags])
         if self.take("."):
             return One(self._dot())
         if self.take("\\"):
@@ -179,13 +179,13 @@ class _Parser(Reader):
             return One(self.character_class())
         return One(self.folded(single(self.next())))
 
-    def _dot(self) -> CharacterSet:
+    def _dot(self) -> CodePoints:
         if "s" in self.flags:
             return ANY
         return ~(single("\n") if "d" in self.flags else LINE_ENDS)
 
     def _repetition_of_nothing(self) -> Exception:
-        if re.compile(r"\{[0-9]").match(self.pattern, self.place):
+        if re.compile(r"\{[0-9]").match(self.pattern, self.position):
             return UnsupportedPattern(f"a repetition of nothing in {self.pattern!r} is not supported")
         return Failure(f"an illegal repetition in {self.pattern!r}")
 
@@ -208,8 +208,8 @@ class _Parser(Reader):
             inf if count.endswith(",}") else bounds[-1],
         )
         if _LINE_BREAK in (list(_inside(atom)) if count != "?" and _is_settled(atom) else [atom]):
-            atom = Atomic(atom)
-        return Repeat(atom, int(low), high, manner)
+            atom = AtomicGroup(atom)
+        return Repetition(atom, int(low), high, manner)
 
     def _group(self) -> Node | None:
         """What follows an opening parenthesis."""
@@ -237,12 +237,12 @@ class _Parser(Reader):
         if kind == ":":
             return Series((item,))
         if kind == ">":
-            return Atomic(item)
+            return AtomicGroup(item)
         behind = kind[0] == "<"
         options = item.items if isinstance(item, Options) else (item,)
         if behind and any(width(option) is None for option in options):
             raise UnsupportedPattern(f"a look-behind of varying length in {self.pattern!r} is not supported")
-        return Look(item, behind, kind[-1] == "!")
+        return LookAround(item, behind, kind[-1] == "!")
 
     def _changed(self, text: str) -> frozenset[str]:
         on, _, off = text.partition("-")
@@ -275,7 +275,7 @@ class _Parser(Reader):
         if letter == "R":
             return _LINE_BREAK
         if letter is not None:
-            return Place(self._place(letter))
+            return PositionTest(self._place(letter))
         if not self.at_end() and self.peek() in "123456789k":
             return self._reference()
         return One(self.escaped_set())

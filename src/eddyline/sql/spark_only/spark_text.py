@@ -20,10 +20,11 @@ from typing import Final, NoReturn
 from eddyline.errors import QueryError
 from eddyline.functions import table
 from eddyline.model.expression import Column
-from eddyline.sql import refused, words
+from eddyline.sql import refused
+from eddyline.sql.grammar.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, SYMBOL, WORD, Token
 from eddyline.sql.render import HIDING, TRY_FUNCTIONS, text_literal
-from eddyline.sql.rewriting import TokenWriter, quoted
-from eddyline.sql.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, SYMBOL, WORD, Token
+from eddyline.sql.spark_only import words
+from eddyline.sql.spark_only.rewriting import TokenWriter, quoted
 
 _SPECIAL_TIME: Final = re.compile(r"\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 # Functions that can read a file, if they are given options.
@@ -66,14 +67,14 @@ def check_text(
     >>> check_text("A & 3 = 1 -- odd", {"a": Column("a", INT)}, functions=()).text
     '`a` & 3 = 1'
     """
-    return _Writer(text, columns, functions, qualifiers, spell or _quoted_column, try_forms).write()
+    return _SparkTextWriter(text, columns, functions, qualifiers, spell or _quoted_column, try_forms).write()
 
 
 def _quoted_column(column: Column) -> str:
     return quoted(column.name)
 
 
-class _Writer(TokenWriter):
+class _SparkTextWriter(TokenWriter):
     """Goes through the tokens once."""
 
     def __init__(

@@ -200,8 +200,8 @@ def _day_time_range(text: str, first: str, last: str) -> tuple[int, t.DataType, 
         raise BadLiteral(f"there is no interval {first} TO {last}")
     names = _CHAIN[_CHAIN.index(first) : _CHAIN.index(last) + 1]
     pattern, limits = "", {"HOUR": 24, "MINUTE": 60, "SECOND": 60}
-    for place in range(len(names)):
-        pattern += ("" if place == 0 else " " if names[place - 1] == "DAY" else ":") + r"(\d+)"
+    for index in range(len(names)):
+        pattern += ("" if index == 0 else " " if names[index - 1] == "DAY" else ":") + r"(\d+)"
     pattern += r"(?:\.(\d{1,9}))?" if last == "SECOND" else "()"
     found = re.fullmatch(r"\s*([+-]?)" + pattern + r"\s*", text)
     if found is None or any(

@@ -19,10 +19,10 @@ from functools import cache
 from typing import Final
 
 from eddyline.model import types as t
-from eddyline.reference import calendar
-from eddyline.reference.arithmetic import in_range
 from eddyline.reference.failure import Failure
-from eddyline.reference.zones import DAY, SECOND, Zone
+from eddyline.reference.numbers.arithmetic import in_range
+from eddyline.reference.times import calendar
+from eddyline.reference.times.zones import DAY, SECOND, WallClock
 
 _FIELDS: Final = {
     "y": "year",
@@ -61,10 +61,10 @@ class _Number:
 _Item = str | _Number
 
 
-def parse_timestamp(place: Zone, text: str, form: str) -> int:
-    """The instant at which the clock of a place shows what is written; fails where the text does not fit.
+def parse_timestamp(wall_clock: WallClock, text: str, form: str) -> int:
+    """The instant at which the wall clock shows what is written; fails where the text does not fit.
 
-    >>> parse_timestamp(Zone(None), "02/01/1970 0:00", "dd/MM/yyyy H:mm") == DAY
+    >>> parse_timestamp(WallClock(None), "02/01/1970 0:00", "dd/MM/yyyy H:mm") == DAY
     True
     """
     position = 0
@@ -78,7 +78,7 @@ def parse_timestamp(place: Zone, text: str, form: str) -> int:
                 raise Failure(f"{text!r} has two values for the {item.field}")
     if position != len(text):
         raise Failure(f"{text!r} goes on after what {form!r} describes")
-    return in_range(t.TIMESTAMP, place.to_instant(_local(fields)))
+    return in_range(t.TIMESTAMP, wall_clock.to_instant(_local(fields)))
 
 
 def _local(fields: dict[str, int]) -> int:
@@ -134,10 +134,10 @@ def _items(form: str) -> tuple[_Item, ...]:
     """The format taken apart; text between quotes stands for itself, two quotes for one."""
     items: list[_Item] = []
     parts = form.rstrip("'").split("'") if form.endswith("'") else form.split("'")
-    for place, part in enumerate(parts):
-        if part == "" and place > 0:
+    for index, part in enumerate(parts):
+        if part == "" and index > 0:
             items.append("'")
-        elif place % 2:
+        elif index % 2:
             items.append(part)
         else:
             for run in re.finditer(r"([A-Za-z])\1*|[^A-Za-z]+", part):
@@ -160,7 +160,7 @@ def _reserve(items: list[_Item]) -> tuple[_Item, ...]:
     """Give every number the widths of the fixed ones that follow it without a break."""
     result = list(items)
     base: int | None = None  # where the number stands that makes room for those behind it
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if isinstance(item, str) or (item.field == "fraction" and not item.fixed):
             base = None
         elif base is not None and item.fixed:
@@ -168,5 +168,5 @@ def _reserve(items: list[_Item]) -> tuple[_Item, ...]:
             assert isinstance(before, _Number), "only numbers make room"
             result[base] = replace(before, reserved=before.reserved + item.most)
         else:
-            base = place
+            base = index
     return tuple(result)

@@ -20,12 +20,13 @@ from typing import Final, NoReturn
 
 from eddyline.errors import QueryError, Span
 from eddyline.model import types as t
-from eddyline.sql import literals, refused
-from eddyline.sql import syntax as s
-from eddyline.sql.cursor import HINTS
-from eddyline.sql.datatypes import data_type
-from eddyline.sql.parse_literals import LiteralParser
-from eddyline.sql.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD, Token
+from eddyline.sql import refused
+from eddyline.sql.grammar import literals
+from eddyline.sql.grammar import syntax as s
+from eddyline.sql.grammar.cursor import HINTS
+from eddyline.sql.grammar.datatypes import data_type
+from eddyline.sql.grammar.parse_literals import LiteralParser
+from eddyline.sql.grammar.tokens import END, HEX, NUMBER, QUOTED, RAW_STRING, STRING, WORD, Token
 
 _COMPARISONS: Final = {
     "=": "eq",
@@ -245,7 +246,7 @@ class ExpressionParser(LiteralParser):
         node = self.expression()
         if self.at_symbol(","):
             self.fail("a list of values in parentheses is only understood after IN, LIKE ANY and LIKE ALL")
-        self.expect_symbol(")", "the parenthesis is never closed", place=opening)
+        self.expect_symbol(")", "the parenthesis is never closed", token=opening)
         return node
 
     def _word(self, token: Token) -> s.Node:
@@ -283,7 +284,7 @@ class ExpressionParser(LiteralParser):
         if not branches:
             self.fail("CASE wants at least one WHEN ... THEN ...")
         otherwise = self.expression() if self.take_word("ELSE") else None
-        self.expect_word("END", "CASE is never closed by END", place=start)
+        self.expect_word("END", "CASE is never closed by END", token=start)
         return s.Case(Span(start.start, self.previous.end), operand, tuple(branches), otherwise)
 
     def _call(self, name: Token) -> s.Node:
@@ -306,7 +307,7 @@ class ExpressionParser(LiteralParser):
             arguments.append(self.expression())
         if self.at_symbol("->"):
             self.refuse(refused.LAMBDA, self.peek)
-        self.expect_symbol(")", f"the call of {self.source(name)} is never closed", place=name)
+        self.expect_symbol(")", f"the call of {self.source(name)} is never closed", token=name)
         if self.at_word("OVER") or self.at_word("FILTER"):
             self.refuse(refused.WINDOW, self.peek)
         span = Span(name.start, self.previous.end)
@@ -316,7 +317,7 @@ class ExpressionParser(LiteralParser):
         operand = self.expression()
         self.expect_word("AS", f"{name.text} wants a type: {name.text}(value AS type)")
         kind = data_type(self)
-        self.expect_symbol(")", f"the {name.text} is never closed", place=name)
+        self.expect_symbol(")", f"the {name.text} is never closed", token=name)
         return s.CastTo(Span(name.start, self.previous.end), operand, kind, lenient=name.text == "TRY_CAST")
 
     def _trim(self, name: Token) -> s.Node | None:
@@ -329,19 +330,19 @@ class ExpressionParser(LiteralParser):
         characters = None if self.at_word("FROM") else self.expression()
         self.expect_word("FROM", "trim wants FROM: trim(BOTH 'x' FROM text)")
         text = self.expression()
-        self.expect_symbol(")", "the call of trim is never closed", place=name)
+        self.expect_symbol(")", "the call of trim is never closed", token=name)
         arguments = (text,) if characters is None else (characters, text)
         return s.Apply(Span(name.start, self.previous.end), side, arguments, name.span)
 
     def _has_from(self) -> bool:
         """Whether a FROM stands inside the parentheses that were just opened."""
-        depth, place = 1, 0
-        while depth and self.ahead(place).kind != END:
-            token = self.ahead(place)
+        depth, distance = 1, 0
+        while depth and self.ahead(distance).kind != END:
+            token = self.ahead(distance)
             depth += {"(": 1, ")": -1}.get(token.text, 0) if token.kind == "symbol" else 0
             if depth == 1 and token.kind == WORD and token.text == "FROM":
                 return True
-            place += 1
+            distance += 1
         return False
 
 

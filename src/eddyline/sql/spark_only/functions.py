@@ -11,8 +11,8 @@ from eddyline.model.catalog import Stream
 from eddyline.model.expression import Expression
 from eddyline.model.query import Query
 from eddyline.sql.bind import bind
-from eddyline.sql.rewriting import NotReadable
-from eddyline.sql.spark_text import SparkText
+from eddyline.sql.spark_only.rewriting import NotReadable
+from eddyline.sql.spark_only.spark_text import SparkText
 
 # Spark's deterministic scalar functions by its own groups, less those of `functions/` and of `refused.py`.
 FUNCTIONS: Final = frozenset(

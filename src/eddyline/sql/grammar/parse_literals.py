@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from eddyline.errors import Span
 from eddyline.model import types as t
-from eddyline.sql import literals
-from eddyline.sql import syntax as s
-from eddyline.sql.cursor import Cursor
-from eddyline.sql.tokens import NUMBER, RAW_STRING, STRING, WORD, Token
+from eddyline.sql.grammar import literals
+from eddyline.sql.grammar import syntax as s
+from eddyline.sql.grammar.cursor import Cursor
+from eddyline.sql.grammar.tokens import NUMBER, RAW_STRING, STRING, WORD, Token
 
 
 class LiteralParser(Cursor):

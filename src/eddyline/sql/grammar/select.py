@@ -6,9 +6,9 @@ import difflib
 
 from eddyline.errors import QueryError, Span
 from eddyline.sql import refused
-from eddyline.sql import syntax as s
-from eddyline.sql.parse import ExpressionParser
-from eddyline.sql.tokens import END, QUOTED, WORD, Token
+from eddyline.sql.grammar import syntax as s
+from eddyline.sql.grammar.parse import ExpressionParser
+from eddyline.sql.grammar.tokens import END, QUOTED, WORD, Token
 
 _AFTER_STREAM = frozenset({"WHERE", "AS", *refused.CLAUSES})
 

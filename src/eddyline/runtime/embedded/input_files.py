@@ -31,8 +31,8 @@ KNOWN: Final = "known are .parquet, .arrow, .csv, .tsv and .jsonl, the last thre
 _GZIP: Final = b"\x1f\x8b"
 
 
-class Place(NamedTuple):
-    """One file or pipe; `format` is parquet, arrow, csv, tsv or jsonl."""
+class InputFile(NamedTuple):
+    """A file or pipe that rows come from; `format` is parquet, arrow, csv, tsv or jsonl."""
 
     name: str
     format: str
@@ -48,7 +48,7 @@ class Place(NamedTuple):
         return Path(self.name).stat().st_size if Path(self.name).is_file() else None
 
 
-def places(source: str, format: str | None = None) -> list[Place]:
+def input_files(source: str, format: str | None = None) -> list[InputFile]:
     """The files of a source in the order of their names.
 
     In a folder and below it, names that start with a dot or an underscore are no data; any other file has to have a
@@ -59,18 +59,18 @@ def places(source: str, format: str | None = None) -> list[Place]:
             f'"{format}" is no format of rows', hint=f"known are {', '.join(dict.fromkeys(FORMATS.values()))}"
         )
     if source == STANDARD_INPUT:
-        return [Place(source, format or format_of(source))]
+        return [InputFile(source, format or format_of(source))]
     path = Path(source)
     try:
         if path.is_dir():
-            return [Place(str(file), format or format_of(str(file))) for file in _inside(path)]
+            return [InputFile(str(file), format or format_of(str(file))) for file in _inside(path)]
         if not path.exists() and glob.has_magic(source):
-            return [Place(file, format or format_of(file)) for file in _matching(source)]
+            return [InputFile(file, format or format_of(file)) for file in _matching(source)]
         if not path.exists():
             raise FileError(f'there is no file "{source}"')
     except (OSError, ValueError) as error:
         raise FileError(f'"{source}" cannot be read: {getattr(error, "strerror", None) or error}') from None
-    return [Place(source, format or format_of(source))]
+    return [InputFile(source, format or format_of(source))]
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -157,22 +157,22 @@ def open_bytes(name: str) -> io.BufferedReader:
         ) from None
 
 
-def start_of(place: Place) -> bytes:
+def start_of(input_file: InputFile) -> bytes:
     """The first bytes of a file or pipe; reading starts from the beginning all the same."""
-    if place.is_pipe:
-        return pipe_of(place.name).head()
-    with open_bytes(place.name) as file:
+    if input_file.is_pipe:
+        return pipe_of(input_file.name).head()
+    with open_bytes(input_file.name) as file:
         return file.read(HEAD)
 
 
-def head(place: Place) -> bytes:
+def head(input_file: InputFile) -> bytes:
     """The first bytes of a text, unpacked."""
-    data = start_of(place)
+    data = start_of(input_file)
     if data.startswith(_GZIP):
         try:
             return gzip.GzipFile(fileobj=io.BytesIO(data)).read1(HEAD)
         except (OSError, EOFError) as error:
-            raise FileError(f'"{place.name}" is no whole gzip file: {error}') from None
+            raise FileError(f'"{input_file.name}" is no whole gzip file: {error}') from None
     return data
 
 

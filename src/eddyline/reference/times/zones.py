@@ -14,8 +14,8 @@ from importlib import resources
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from eddyline.reference.calendar import DAYS_PER_ERA
 from eddyline.reference.failure import Failure
+from eddyline.reference.times.calendar import DAYS_PER_ERA
 
 SECOND: Final = 1_000_000
 DAY: Final = 86_400 * SECOND
@@ -30,7 +30,7 @@ _LAST: Final = int((datetime(2800, 1, 1) - _EPOCH).total_seconds())
 
 
 @dataclass(frozen=True)
-class Zone:
+class WallClock:
     """A zone's wall clock. `region` is None where the offset (in seconds) is fixed."""
 
     region: ZoneInfo | None
@@ -95,7 +95,7 @@ def _microseconds(offset: timedelta | None) -> int:
 
 
 @cache
-def zone(name: str) -> Zone:
+def zone(name: str) -> WallClock:
     """The zone of an id; fails where Spark knows none.
 
     >>> zone("+2:30").fixed, zone("GMT-3").fixed, zone("EST").fixed
@@ -105,16 +105,16 @@ def zone(name: str) -> Zone:
     name = re.sub(r"([+-])(\d\d):(\d)$", r"\1\2:0\3", name, count=1, flags=re.ASCII)
     name = SHORT_NAMES.get(name, name)
     if name in ("Z", "UTC", "GMT", "UT"):
-        return Zone(None)
+        return WallClock(None)
     if name[:1] in ("+", "-"):
-        return Zone(None, _offset(name))
+        return WallClock(None, _offset(name))
     prefix = re.match(r"(UTC|GMT|UT)(?=[+-])", name)
     if prefix is not None:
-        return Zone(None, _offset(name[prefix.end() :]))
+        return WallClock(None, _offset(name[prefix.end() :]))
     if name not in _names():
         raise Failure(f"no time zone {name!r}")
     with _DATA.joinpath("zoneinfo", *name.split("/")).open("rb") as file:
-        return Zone(ZoneInfo.from_file(file, name))
+        return WallClock(ZoneInfo.from_file(file, name))
 
 
 @cache

@@ -19,9 +19,9 @@ from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression
 from eddyline.model.regions import Regions
 from eddyline.normalize import floats
-from eddyline.normalize.atom import Atom, Step
+from eddyline.normalize.atom import Atom, InvertibleStep
 from eddyline.normalize.domain import Numbered, domain_of
-from eddyline.normalize.preimage import Monotone, Outcome, Piece, Result, null_everywhere, preimage
+from eddyline.normalize.preimage import Monotone, MonotonePiece, NoOrdinal, Result, null_everywhere, preimage
 from eddyline.normalize.rewrite import is_fixed
 from eddyline.normalize.zone import fixed_offset
 
@@ -58,7 +58,9 @@ def isolate_arithmetic(atom: Atom, time_zone: str) -> Atom:
     make = _make(subject, operand, constant, reverse, time_zone)
     if make is None:
         return atom
-    step = Step(subject.function, operand.type, subject.type, _pull(make, operand.type, constant), constant)
+    step = InvertibleStep(
+        subject.function, operand.type, subject.type, _pull(make, operand.type, constant), constant
+    )
     return Atom(operand, atom.operation, atom.mode, atom.constants, (step, *atom.steps))
 
 
@@ -113,13 +115,13 @@ def _function(
     guess: Callable[[int], int],
     rising: bool,
 ) -> Monotone:
-    return Monotone(source, target, forward, guess, (Piece(source.low, source.high, rising),))
+    return Monotone(source, target, forward, guess, (MonotonePiece(source.low, source.high, rising),))
 
 
 def _unary(function: str, source: Numbered, target: Numbered) -> Monotone:
     if function == "neg":
         return _function(source, target, lambda n: -n, lambda place: 1 - place, False)
-    pieces = (Piece(source.low, -1, False), Piece(0, source.high))
+    pieces = (MonotonePiece(source.low, -1, False), MonotonePiece(0, source.high))
     return Monotone(source, target, abs, lambda place: place, pieces)
 
 
@@ -224,9 +226,9 @@ def _rounded(function: str, reverse: bool, c: float, domain: Numbered) -> Monoto
     def forward(n: int) -> Result:
         x = value(n)
         if x == 0 and function == "div" and reverse:
-            return Outcome.NULL
+            return NoOrdinal.NULL
         result = narrow(compute(x, c))
-        return ordinal(result) if result == result else Outcome.NAN
+        return ordinal(result) if result == result else NoOrdinal.NAN
 
     def guess(place: int) -> int:
         try:
@@ -238,7 +240,7 @@ def _rounded(function: str, reverse: bool, c: float, domain: Numbered) -> Monoto
     return Monotone(domain, domain, forward, guess, _pieces(function, reverse, c, domain))
 
 
-def _pieces(function: str, reverse: bool, c: float, domain: Numbered) -> tuple[Piece, ...]:
+def _pieces(function: str, reverse: bool, c: float, domain: Numbered) -> tuple[MonotonePiece, ...]:
     """Where the operation rises or falls; each special value is a piece by itself where the constant is special.
 
     inf - inf and 0 * inf are NaN, and c / x leaps at zero.
@@ -249,9 +251,15 @@ def _pieces(function: str, reverse: bool, c: float, domain: Numbered) -> tuple[P
     rising = (linear or c > 0) != falls
     if math.isfinite(c) and (linear or c != 0):
         if function != "div" or not reverse:
-            return (Piece(low, high, rising),)
-        return Piece(low, -1, rising), Piece(0, 0), Piece(1, high, rising)
-    return Piece(low, low), Piece(low + 1, -1), Piece(0, 0), Piece(1, high - 1), Piece(high, high)
+            return (MonotonePiece(low, high, rising),)
+        return MonotonePiece(low, -1, rising), MonotonePiece(0, 0), MonotonePiece(1, high, rising)
+    return (
+        MonotonePiece(low, low),
+        MonotonePiece(low + 1, -1),
+        MonotonePiece(0, 0),
+        MonotonePiece(1, high - 1),
+        MonotonePiece(high, high),
+    )
 
 
 # What is computed, and roughly the way back.

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from eddyline.model import types as t
-from eddyline.reference import decimals, floats
-from eddyline.reference.decimals import DECIMAL128, EXACT, fit
 from eddyline.reference.failure import Failure
+from eddyline.reference.numbers import decimals, floats
+from eddyline.reference.numbers.decimals import DECIMAL128, EXACT, fit
 
 
 def in_range(kind: t.DataType, value: int) -> int:

@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 
 from eddyline.errors import QueryError, Span
 from eddyline.sql import refused
-from eddyline.sql.tokens import END, WORD, Token, tokenize
+from eddyline.sql.grammar.tokens import END, WORD, Token, tokenize
 
 MAX_DEPTH: Final = 500  # nested parentheses, and operators of one chain
 _FRAMES: Final = 20_000
@@ -80,21 +80,21 @@ class Cursor:
         """Take the next token if it is this symbol."""
         return self.at_symbol(symbol) and bool(self.advance())
 
-    def expect_word(self, word: str, message: str, *, place: Token | None = None) -> None:
+    def expect_word(self, word: str, message: str, *, token: Token | None = None) -> None:
         """Take this keyword or fail with the message."""
         if not self.take_word(word):
-            self.fail(message, token=place)
+            self.fail(message, token=token)
 
-    def expect_symbol(self, symbol: str, message: str, *, place: Token | None = None) -> None:
+    def expect_symbol(self, symbol: str, message: str, *, token: Token | None = None) -> None:
         """Take this symbol or fail; an opening token that is never closed is shown only at the end of the text."""
         if not self.take_symbol(symbol):
-            if place is not None and self.peek.kind != END:
+            if token is not None and self.peek.kind != END:
                 self.refuse_operator()
                 self.fail(
                     f'"{self.source(self.peek)}" was not expected here',
                     hint=f'is an operator or "{symbol}" missing?',
                 )
-            self.fail(message, token=place)
+            self.fail(message, token=token)
 
     def expect_end(self) -> None:
         """Fail if anything is left."""

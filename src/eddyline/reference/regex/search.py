@@ -1,6 +1,6 @@
 """Finds a match of a regular expression by trying one path after the other, in Java's order, and counts the steps.
 
-A step is an attempt to match a character, a place, a back reference or each character of one, to look around, or to
+A step is an attempt to match a character or a position, a back reference or each character of one, to look around, or to
 begin another turn of a repetition. What is left to match is a list that paths share; where two paths part, the second one
 is put aside with all that it knows.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from eddyline.errors import EddylineError
-from eddyline.reference.character_set import CharacterSet
+from eddyline.reference.regex.code_points import CodePoints
 
 MOST_STEPS: Final = 1_000_000
 
@@ -25,12 +25,12 @@ class TooManySteps(EddylineError):
 class One:
     """One character."""
 
-    choices: CharacterSet
+    choices: CodePoints
 
 
 @dataclass(frozen=True)
-class Place:
-    """A place, by a test of the text and the offset."""
+class PositionTest:
+    """A position, by a test of the text and the offset: `^`, `$` and the like."""
 
     holds: Callable[[str, int], bool]
 
@@ -65,14 +65,14 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Atomic:
+class AtomicGroup:
     """What matches first is all that is tried."""
 
     item: Node
 
 
 @dataclass(frozen=True)
-class Look:
+class LookAround:
     """Whether something can be matched from here on, or up to here."""
 
     item: Node
@@ -81,7 +81,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Repeat:
+class Repetition:
     """`manner` is "", "?" for as few turns as possible, or "+" for no second thoughts after any turn."""
 
     item: Node
@@ -91,7 +91,7 @@ class Repeat:
 
 
 @dataclass(frozen=True)
-class _Close:
+class _EndOfCapture:
     number: int
     start: int
 
@@ -103,13 +103,15 @@ class _Begin:
 
 @dataclass(frozen=True)
 class _Turns:
-    repeat: Repeat
+    repeat: Repetition
     done: int
     last: int  # where the last turn began
 
 
-Node: TypeAlias = One | Place | Series | Options | Capture | Reference | Atomic | Look | Repeat
-_Internal: TypeAlias = _Close | _Begin | _Turns
+Node: TypeAlias = (
+    One | PositionTest | Series | Options | Capture | Reference | AtomicGroup | LookAround | Repetition
+)
+_Internal: TypeAlias = _EndOfCapture | _Begin | _Turns
 Rest: TypeAlias = "tuple[Node | _Internal, Rest] | None"
 Captures: TypeAlias = dict[int, tuple[int, int]]
 _Path: TypeAlias = tuple[Rest, int, Captures]
@@ -126,12 +128,12 @@ def width(node: Node) -> int | None:
         case Options(items):
             found = {width(item) for item in items}
             return found.pop() if len(found) == 1 else None
-        case Capture(_, item) | Atomic(item):
+        case Capture(_, item) | AtomicGroup(item):
             return width(item)
-        case Repeat(item, low, high, _):
+        case Repetition(item, low, high, _):
             inner = width(item)
             return inner * low if inner is not None and low == high else None
-        case Place() | Look():
+        case PositionTest() | LookAround():
             return 0
     return None
 
@@ -174,7 +176,7 @@ class Search:
                 self._step()
                 if at < len(self.text) and choices.has(self.text[at]):
                     yield rest, at + 1, captures
-            case Place(holds):
+            case PositionTest(holds):
                 self._step()
                 if holds(self.text, at):
                     yield rest, at, captures
@@ -191,22 +193,22 @@ class Search:
                 for item in items:
                     yield (item, rest), at, captures
             case Capture(number, item):
-                yield (item, (_Close(number, at), rest)), at, captures
-            case _Close(number, start):
+                yield (item, (_EndOfCapture(number, at), rest)), at, captures
+            case _EndOfCapture(number, start):
                 yield rest, at, {**captures, number: (start, at)}
-            case Atomic(item):
+            case AtomicGroup(item):
                 first = self._first(item, at, captures)
                 if first is not None:
                     yield rest, *first
-            case Look():
+            case LookAround():
                 self._step()
                 seen = self._seen(node, at, captures)
                 if (seen is None) == node.negative:
                     yield rest, at, captures if seen is None else seen
-            case Repeat(item, low, high, "+"):
-                turns = Repeat(Atomic(item), low, high, "")
-                yield (Atomic(turns), rest), at, captures
-            case Repeat():
+            case Repetition(item, low, high, "+"):
+                turns = Repetition(AtomicGroup(item), low, high, "")
+                yield (AtomicGroup(turns), rest), at, captures
+            case Repetition():
                 yield (_Turns(node, 0, -1), rest), at, captures
             case _Begin():
                 self._step()
@@ -215,16 +217,16 @@ class Search:
                 yield from self._turns(repeat, done, last, rest, at, captures)
 
     def _repeats(self, start: int, end: int, at: int) -> bool:
-        """Whether the text from a place on is once more that of a group."""
+        """Whether the text from an offset on is once more that of a group."""
         if at + end - start > len(self.text):
             return False
-        for place in range(start, end):
+        for offset in range(start, end):
             self._step()
-            if self.text[place] != self.text[at + place - start]:
+            if self.text[offset] != self.text[at + offset - start]:
                 return False
         return True
 
-    def _seen(self, look: Look, at: int, captures: Captures) -> Captures | None:
+    def _seen(self, look: LookAround, at: int, captures: Captures) -> Captures | None:
         options = look.item.items if look.behind and isinstance(look.item, Options) else (look.item,)
         for option in options:
             start = at - (width(option) or 0) if look.behind else at
@@ -234,7 +236,7 @@ class Search:
         return None
 
     def _turns(
-        self, repeat: Repeat, done: int, last: int, rest: Rest, at: int, captures: Captures
+        self, repeat: Repetition, done: int, last: int, rest: Rest, at: int, captures: Captures
     ) -> Iterator[_Path]:
         """One more turn, or on; after an empty turn always on, even if turns are owed."""
         leave = (rest, at, captures)

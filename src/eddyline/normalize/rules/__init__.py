@@ -1,0 +1,1 @@
+"""The rewrites, one per file; `pipeline.py` has their order."""

@@ -1,0 +1,1 @@
+"""Numbers as Java and Spark have them, and arithmetic with them."""

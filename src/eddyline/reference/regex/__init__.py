@@ -1,0 +1,1 @@
+"""Java's regular expressions, on a subset, by the plainest search."""

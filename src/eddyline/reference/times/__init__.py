@@ -1,0 +1,1 @@
+"""Dates, timestamps and time zones, over all integers."""
