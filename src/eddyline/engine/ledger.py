@@ -13,19 +13,20 @@ import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from eddyline.engine.account import BatchAccount, PushTotals
 from eddyline.errors import EddylineError, LedgerError
 from eddyline.model.expression import Expression
-from eddyline.project.account import Account, QueryAccounts
+from eddyline.project.account import KINDS, Account, QueryAccounts
 from eddyline.sql.render import render
 from eddyline.standing.standing import Change, Integers, Member, Moved
 from eddyline.standing.version import Version
 
-_BY_DENSE = ("matches", "delivered", "shadowed", "undelivered", "errors")
+_ERRORS: Final = KINDS.index("errors")
+_CHECKED: Final = KINDS.index("failures")  # kinds before it are told of batches and of queries alike
 
 
 class Ledger:
@@ -38,7 +39,7 @@ class Ledger:
         self._lock = threading.RLock()
         self._gone: dict[str, Account] | None = {} if for_saving else None  # gains of removed queries
         self._events: deque[Change | Moved] = deque()
-        self._counts = {name: np.zeros(0, np.int64) for name in _BY_DENSE}
+        self._counts = np.zeros((len(KINDS), 0), np.int64)  # by dense id; failures are counted by expression
         self._members: dict[str, Member] = {}
         self._earlier: dict[str, tuple[Account, Counter[str]]] = {}  # of revisions that were replaced
         self._failed: Counter[tuple[str, Expression]] = Counter()
@@ -61,15 +62,21 @@ class Ledger:
                     self._move(event.rows)
                 else:
                     self._enter(event)
-            if version.table.size > len(self._counts["matches"]):
-                room = 2 * version.table.size
-                self._counts = {name: _longer(counts, room) for name, counts in self._counts.items()}
+            if version.table.size > self._room:
+                self._grow(2 * version.table.size)
+
+    @property
+    def _room(self) -> int:
+        return self._counts.shape[1]
+
+    def _grow(self, room: int) -> None:
+        self._counts = np.pad(self._counts, ((0, 0), (0, room - self._room)))
 
     def _move(self, rows: Integers) -> None:
         """Enter that dense ids have changed; accounts of queries that are gone were closed before."""
         kept = np.flatnonzero(rows >= 0)
-        for name, counts in self._counts.items():
-            self._counts[name] = _longer(counts, max(len(counts), len(rows)))[kept]
+        self._grow(max(self._room, len(rows)))
+        self._counts = self._counts[:, kept]
         self._members = {id: replace(m, dense=int(rows[m.dense])) for id, m in self._members.items()}
         self._before = {int(rows[dense]): counts for dense, counts in self._before.items()}
         self._outputs = {int(rows[dense]): counts for dense, counts in self._outputs.items()}
@@ -104,8 +111,7 @@ class Ledger:
     ) -> None:
         """Enter a batch; see `Pushed` for its failures."""
         with self._lock:
-            for name in _BY_DENSE:
-                self._counts[name][accounts.query] += getattr(accounts, name)
+            self._counts[:, accounts.query] += accounts.counts
             for expression, rows in failures.items():
                 self._failed[batch.stream, expression] += rows
             for expression, found, times in output_failures:
@@ -118,7 +124,7 @@ class Ledger:
         with self._lock:
             self._totals = replace(self._totals, total=self._totals.total + Account(errors=1))
             dense = [self._members[id].dense for id in ids if id in self._members]
-            self._counts["errors"][dense] += 1
+            self._counts[_ERRORS, dense] += 1
 
     @property
     def totals(self) -> PushTotals:
@@ -152,7 +158,7 @@ class Ledger:
         with self._lock:
             accounts = [*self.queries().values(), self._removed]
             total = sum(accounts, Account())
-            for name in _BY_DENSE[:-1]:
+            for name in KINDS[:_CHECKED]:
                 of_all, of_batches = getattr(total, name), getattr(self._totals.total, name)
                 if of_all != of_batches:
                     raise LedgerError(f"{name} of all queries are {of_all}, of all batches {of_batches}")
@@ -194,11 +200,9 @@ class Ledger:
 
     def _account(self, member: Member) -> Account:
         dense = member.dense
-        known = dense < len(self._counts["matches"])
-        numbers = [int(self._counts[name][dense]) for name in _BY_DENSE] if known else [0] * 5
-        matches, delivered, shadowed, undelivered, errors = numbers
-        failures = self._failures(member).total() if member.fallible or dense in self._outputs else 0
-        return Account(matches, delivered, shadowed, undelivered, failures, errors)
+        account = Account(*self._counts[:, dense].tolist()) if dense < self._room else Account()
+        failed = member.fallible or dense in self._outputs
+        return replace(account, failures=self._failures(member).total() if failed else 0)
 
     def _failures(self, member: Member) -> Counter[str]:
         found: Counter[str] = Counter()
@@ -212,10 +216,6 @@ class Ledger:
 def _is_behind(event: Change | Moved, version: Version) -> bool:
     """Whether a version comes after an event; both are in the order in which versions were published."""
     return event.epoch <= version.epoch if isinstance(event, Moved) else event.version <= version.version
-
-
-def _longer(counts: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
-    return np.pad(counts, (0, size - len(counts)))
 
 
 def _by_dense(dense: Integers, times: Integers) -> list[tuple[int, int]]:

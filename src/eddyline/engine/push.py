@@ -76,7 +76,7 @@ def evaluate(
             tables.append(selected.table(LEAD, lead.columns(selected)))
             output_failures += [(output, selected.query, times) for output, times in selected.failures]
         else:
-            names = tuple(version.table.named(np.unique(selected.query)).to_pylist())
+            names = tuple(version.table.listed(np.unique(selected.query)))
             errors.append(DeliveryFailure("projection", names, selected.error))
             log.error("%s", errors[-1], exc_info=selected.error)
     results.accounts.check()
@@ -100,7 +100,7 @@ def evaluate(
             failures=total.failures + sum(failures.values()),
             errors=len(errors),
         ),
-        dict(zip(lead.names.to_pylist(), results.accounts.matches.tolist(), strict=True)),
+        dict(zip(lead.ids, results.accounts.matches.tolist(), strict=True)),
     )
     return Pushed(tables, errors, account, accounts, failures, output_failures)
 
@@ -109,7 +109,8 @@ class _Lead:
     """The columns of `LEAD`; ids become Arrow's text once for each query that has matches, not for each result."""
 
     def __init__(self, version: Version, columns: Columns, dense: Integers) -> None:
-        self.names = version.table.named(dense)
+        self.ids = version.table.listed(dense)
+        self._names = pa.array(self.ids, pa.string())
         self._version = version.version
         self._numbers = columns["number"][dense]
         self._revisions = columns["revision"][dense]
@@ -117,7 +118,7 @@ class _Lead:
     def columns(self, selected: Selected) -> list[pa.Array]:
         """Those of some results."""
         return [
-            self.names.take(pa.array(selected.account)),
+            self._names.take(pa.array(selected.account)),
             pa.array(self._numbers[selected.account]),
             pa.array(self._revisions[selected.account]),
             pa.array(np.full(len(selected), self._version, np.int64)),
@@ -130,4 +131,4 @@ def _failed(version: Version, failed: Mapping[int, Exception]) -> Iterator[tuple
     for dense, error in failed.items():
         together.setdefault(id(error), []).append(dense)
     for several in together.values():
-        yield tuple(version.table.named(np.array(several)).to_pylist()), failed[several[0]]
+        yield tuple(version.table.listed(np.array(several))), failed[several[0]]

@@ -192,5 +192,19 @@ class Matches:
             row, number = row[alive], number[alive]
         return sorted_pairs(row, number) if len(parts) > 1 else (row, number)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels to other processes without the set that it came from: the queries in force, and the rows of each."""
+        known = self._ids.by_id(range(self._ids.size))
+        lists = [np.asarray(self.rows(id)) - self.first for id in known]
+        places = {number: place for place, number in enumerate(known.values())}
+        failed = {places[number]: error for number, error in self.failed_numbers.items() if number in places}
+        return _restored, (list(known), self._batch_rows, lists, self.first, failed)
+
     def __repr__(self) -> str:
         return f"<Matches: {len(self)} pairs of {self._batch_rows} rows and {self._ids.size} queries>"
+
+
+def _restored(
+    ids: list[str], batch_rows: int, lists: list[Integers], first: int, failed: dict[int, Exception]
+) -> Matches:
+    return Matches(ids, batch_rows, [RowLists(lists)], first=first, failed=failed)

@@ -63,7 +63,7 @@ class QueryAccounts:
 
     def __init__(self, query: Integers, counts: Counts) -> None:
         self.query = query
-        self._counts = counts
+        self.counts = counts  # one row for each of `KINDS`
         self.matches, self.delivered, self.shadowed, self.undelivered, self.failures, self.errors = counts
 
     @staticmethod
@@ -79,14 +79,14 @@ class QueryAccounts:
 
     def __iter__(self) -> Iterator[tuple[int, Account]]:
         """Each query and its account."""
-        for query, *numbers in zip(self.query.tolist(), *self._counts.tolist(), strict=True):
+        for query, *numbers in zip(self.query.tolist(), *self.counts.tolist(), strict=True):
             yield query, Account(*numbers)
 
     def account(self, query: int) -> Account:
         """The account of one query."""
         place = int(np.searchsorted(self.query, query))
         there = place < len(self) and self.query[place] == query
-        return Account(*self._counts[:, place].tolist()) if there else Account()
+        return Account(*self.counts[:, place].tolist()) if there else Account()
 
     def most_matches(self, most: int) -> list[tuple[int, int]]:
         """The queries with the most matches, and how many each has."""
@@ -97,7 +97,7 @@ class QueryAccounts:
     @property
     def total(self) -> Account:
         """All queries together."""
-        return Account(*self._counts.sum(axis=1).tolist())
+        return Account(*self.counts.sum(axis=1).tolist())
 
     def plus(self, *others: QueryAccounts) -> QueryAccounts:
         """All of them together."""
@@ -105,7 +105,7 @@ class QueryAccounts:
         if len(several) < 2:
             return several[0] if several else self
         query = np.concatenate([accounts.query for accounts in several])
-        counts = np.concatenate([accounts._counts for accounts in several], axis=1)
+        counts = np.concatenate([accounts.counts for accounts in several], axis=1)
         order = np.argsort(query, kind="stable")
         query = query[order]
         starts = np.flatnonzero(np.append(True, query[1:] != query[:-1]))
@@ -126,7 +126,7 @@ class QueryAccounts:
 
     def to_ipc(self) -> bytes:
         """As a stream of Arrow's format; `of_ipc` takes it back."""
-        columns = [pa.array(values) for values in (self.query.astype(np.int64), *self._counts)]
+        columns = [pa.array(values) for values in (self.query.astype(np.int64), *self.counts)]
         batch = pa.RecordBatch.from_arrays(columns, names=["query", *KINDS])
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as stream:

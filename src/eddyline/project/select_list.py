@@ -70,12 +70,20 @@ class SelectList:
         return {}
 
     def values(
-        self, batch: pa.RecordBatch | pa.Table, rows: Integers, known: Known | None = None
+        self,
+        batch: pa.RecordBatch | pa.Table,
+        rows: Integers,
+        known: Known | None = None,
+        *,
+        is_copied: bool = False,
     ) -> SelectedValues:
-        """Its columns for distinct rows of a batch, ascending; `known` has the values of its `externals`."""
-        columns, _ = self._reader.read(batch)
-        places = pa.array(rows)
-        evaluation = self._evaluation(columns, places, known or {})
+        """Its columns for distinct rows of a batch, ascending; `known` has the values of its `externals`.
+
+        Somebody may write into the batch later. Where the caller copies what it gets, it may be a part of the batch.
+        """
+        columns, size = self._reader.read(batch)
+        places = None if is_copied and len(rows) == size else pa.array(rows)
+        evaluation = self._evaluation(columns, places, len(rows), known or {})
         values = [self._output(o.expression, batch, columns, places, evaluation) for o in self.outputs]
         return SelectedValues(values, list(self._failures(evaluation)))
 
@@ -100,25 +108,27 @@ class SelectList:
         names = dict.fromkeys(name for e in expressions for name in sorted(own_columns_of(e)))
         return tuple(name for name in names if name in self.stream.types)
 
-    def _evaluation(self, columns: Columns, places: pa.Array, known: Known) -> Evaluation | None:
+    def _evaluation(
+        self, columns: Columns, places: pa.Array | None, rows: int, known: Known
+    ) -> Evaluation | None:
         if not self._computed:
             return None
-        taken = {name: columns[name].take(places) for name in self._columns_computed_from}
-        given = {call: known[call].take(places) for call in self.externals if call in known}
-        return Evaluation(taken, time_zone=self.time_zone, rows=len(places), known=given)
+        taken = {name: _at(columns[name], places) for name in self._columns_computed_from}
+        given = {call: _at(known[call], places) for call in self.externals if call in known}
+        return Evaluation(taken, time_zone=self.time_zone, rows=rows, known=given)
 
     def _output(
         self,
         expression: Expression,
         batch: pa.RecordBatch | pa.Table,
         columns: Columns,
-        places: pa.Array,
+        places: pa.Array | None,
         evaluation: Evaluation | None,
     ) -> pa.Array | pa.ChunkedArray:
         if isinstance(expression, Column) and self._is_untyped(expression):
-            return batch.column(expression.name).take(places).cast(self._type(expression))
+            return _at(batch.column(expression.name), places).cast(self._type(expression))
         if isinstance(expression, Column) and self._is_handed_through(expression):
-            values = read(columns[expression.name].take(places), expression.type).values
+            values = read(_at(columns[expression.name], places), expression.type).values
         else:
             assert evaluation is not None, "what is computed has an evaluation"
             values = evaluation.values(expression)
@@ -141,6 +151,11 @@ class SelectList:
             masks = [mask for _, mask in evaluation.failed(expression)]
             if masks:
                 yield expression, np.sum(masks, axis=0)
+
+
+def _at(values: pa.Array | pa.ChunkedArray, places: pa.Array | None) -> pa.Array | pa.ChunkedArray:
+    """Values of some rows; None are all rows, which are there already."""
+    return values if places is None else values.take(places)
 
 
 class SharedSelectLists:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from eddyline.project.select_list import Integers, SelectList
 from eddyline.standing.version import Known
 
 Flags = npt.NDArray[np.bool_]
+SMALL_TABLE: Final = (
+    1 << 15
+)  # a table of so many entries is made in the time in which a few values are sorted
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ class Results:
         A SELECT list that fails is told by the `error` of its results and does not stop the others.
         """
         met = self.accounts.query
-        numbers, list_of_met = np.unique(self._queries.select[met], return_inverse=True)
+        numbers, list_of_met = _lists(self._queries.select[met])
         shadow = self._queries.shadow[met]
         self.accounts.shadowed[shadow] = self.accounts.matches[shadow]
         wanted = np.flatnonzero(~shadow[self._met]) if shadow.any() else np.arange(len(self._row))
@@ -123,7 +126,7 @@ class Results:
         rows, row_of = _runs(row)
         select = self._queries.select_list(int(query[0]))
         try:
-            found = select.values(batch, rows, known)
+            found = select.values(batch, rows, known, is_copied=row_of is not None)
         except Exception as error:  # whatever one SELECT list does, the others are delivered
             add(self.accounts.undelivered, account)
             self.accounts.errors[np.unique(account)] += 1
@@ -135,9 +138,16 @@ class Results:
         return Selected(select, place, query, account, rows, row_of, found.columns, failures)
 
 
+def _lists(numbers: Integers) -> tuple[Integers, Integers]:
+    """The distinct numbers of SELECT lists, and where each stands among them; mostly it is one list."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return numbers[:1], np.zeros(len(numbers), np.int64)
+    return np.unique(numbers, return_inverse=True)
+
+
 def _distinct(values: Integers, size: int) -> tuple[Integers, Integers]:
     """The distinct ones of values below `size`, ascending, and where each value stands among them."""
-    if size > 16 * len(values):
+    if size > max(16 * len(values), SMALL_TABLE):
         return np.unique(values, return_inverse=True)
     there = np.zeros(size, np.bool_)  # a table takes a tenth of the time of sorting, if it is small
     there[values] = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -67,6 +68,15 @@ class Database:
             check_same_thread=False,
         )
 
+    @property
+    def _is_read_only(self) -> bool:
+        """Whether it is a file that we may not write.
+
+        SQLite is not let near it then unless others have it open: its log and locks, which it puts beside the file, would
+        be ours, and as read-only as the file is. Who may write the file would be locked out by them.
+        """
+        return self._file is not None and self._file.exists() and not os.access(self._file, os.W_OK)
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one state of the database."""
@@ -84,6 +94,9 @@ class Database:
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         with told(self.where), ExitStack() as stack:
+            if self._file is not None and self._is_read_only and not _has_side_files(self._file):
+                yield stack.enter_context(self._reading_immutable(self._file))
+                return
             connection = stack.enter_context(self._engine.connect())
             if self._file is None:
                 connection = connection.execution_options(
@@ -101,6 +114,9 @@ class Database:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
+        if self._is_read_only:
+            fact, hint = READ_ONLY
+            raise RegistryError(f'the registry "{self.where}" {fact}', hint=hint)
         with told(self.where), self._engine.connect() as connection:
             if self._file is not None:
                 self._begin(connection, ["BEGIN IMMEDIATE"])
@@ -138,7 +154,7 @@ class Database:
 
     @contextmanager
     def _reading_immutable(self, file: Path) -> Iterator[Connection]:
-        """A look at a file where neither it nor its folder may be written, so that SQLite cannot lock it.
+        """A look at a file that may not be written, without anything beside it, so without a lock.
 
         Others may have that right. So what would be read wrongly is refused: a file with changes that still stand in its
         write-ahead log, and one that was changed meanwhile.
@@ -178,7 +194,7 @@ class Database:
             found = format_of(connection, self.where, shared=shared)
         if found < FORMAT:
             found = self._migrated(found, shared)
-        if self._file is not None:
+        if self._file is not None and not self._is_read_only:
             self._write_ahead()
         self.identity = None
         if found == FORMAT:
@@ -194,12 +210,9 @@ class Database:
                     migrate(connection, now)
             return FORMAT
         except RegistryError as error:
-            is_closed = isinstance(error.__cause__, DBAPIError) and meaning(error.__cause__.orig) in (
-                READ_ONLY,
-                CLOSED,
-                DENIED,
-            )
-            if found < READABLE or not is_closed:
+            cause = error.__cause__
+            is_closed = isinstance(cause, DBAPIError) and meaning(cause.orig) in (READ_ONLY, CLOSED, DENIED)
+            if found < READABLE or not (is_closed or self._is_read_only):
                 raise
             return found
 
@@ -232,6 +245,11 @@ class Database:
                         self._warn_of_waiting()
                         has_warned = True
                     time.sleep(ASLEEP)
+
+
+def _has_side_files(file: Path) -> bool:
+    """Whether somebody has put SQLite's log or locks beside a file."""
+    return any(file.with_name(file.name + end).exists() for end in ("-wal", "-shm"))
 
 
 def _changed_at(file: Path) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, compress
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +32,6 @@ from eddyline.model.query_ids import Flags
 from eddyline.standing.columns import Columns
 
 Integers = npt.NDArray[np.signedinteger[Any]]
-FEW: Final = (
-    16  # ids of a sixteenth of the queries are looked up one by one in less time than all of them are made
-)
 
 
 def checksum(id: str) -> int:
@@ -143,13 +140,6 @@ class Trunk:
             column.slice(start, max(0, stop - start)).to_pylist() for column in (saved.ids, saved.texts)
         ]
         return chain(zip(*pieces, strict=True), zip(self.ids[own], self.texts[own], strict=True))
-
-    def named(self, numbers: Integers, size: int) -> pa.Array:
-        """The ids of some of the first numbers; of a few they are looked up, and not made for all."""
-        known = self._named
-        if self.saved.size or FEW * len(numbers) > size or (known is not None and len(known) >= size):
-            return self.names(size).take(pa.array(numbers))
-        return pa.array([self.ids[number] for number in numbers.tolist()], pa.string())
 
     def names(self, size: int) -> pa.Array:
         """The ids of the first numbers, as Arrow has them; what was worked out for one version serves the others."""
@@ -266,7 +256,14 @@ class Table:
 
     def named(self, numbers: Integers) -> pa.Array:
         """The ids of numbers."""
-        return self.trunk.named(numbers, self.size)
+        return self.trunk.names(self.size).take(pa.array(numbers))
+
+    def listed(self, numbers: Integers) -> list[str]:
+        """The same as a list, for a few of many: they are looked up, and not made for all."""
+        if self.trunk.saved.size:
+            return list(self.named(numbers).to_pylist())
+        ids = self.trunk.ids
+        return [ids[number] for number in numbers.tolist()]
 
     def add(self, queries: Sequence[Query], columns: Columns | None = None) -> tuple[Table, range]:
         """A version with more queries, and their numbers; the ids must be free. `columns` has them already."""

@@ -15,7 +15,7 @@ from eddyline.errors import EddylineError
 from eddyline.execute.reading import batch as batch_module
 from eddyline.model.query import StandingQuery
 from eddyline.project.account import Account
-from eddyline.project.select_list import SelectList
+from eddyline.project.select_list import SelectedValues, SelectList
 from eddyline.project.stage import Results
 from eddyline.registry import Put
 
@@ -100,7 +100,12 @@ def test_a_change_that_breaks_leaves_no_trace(engine: Engine, monkeypatch: pytes
 def test_one_table_for_each_distinct_select_list(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     applied = []
     values = SelectList.values
-    monkeypatch.setattr(SelectList, "values", lambda self, *rest: applied.append(self) or values(self, *rest))
+
+    def counted(self: SelectList, *rest: Any, **named: Any) -> SelectedValues:
+        applied.append(self)
+        return values(self, *rest, **named)
+
+    monkeypatch.setattr(SelectList, "values", counted)
     engine.add({f"q{i}": f"SELECT symbol, price + 1 AS p FROM quotes WHERE price > {i}" for i in range(40)})
     engine.add({"one": "SELECT symbol FROM quotes WHERE price = 50"})
     deliveries = engine.push("quotes", BATCH)

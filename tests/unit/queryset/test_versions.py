@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from typing import Any
 
@@ -80,3 +81,12 @@ def test_a_bug_of_ours_takes_nobody_with_it(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.undo()
     more = queries.add({"q7": above(1), "new": above(0)})
     assert more.count(BATCH)["q7"] == wanted["q7"] and not more.problems
+
+
+def test_matches_travel_to_other_processes() -> None:
+    queries = QuerySet.build({f"q{i}": above(i % 3) for i in range(5)}, streams=[TICKS]).remove(["q1"])
+    matches = queries.match(BATCH)
+    again = pickle.loads(pickle.dumps(matches))
+    assert again.counts() == matches.counts() and again.pairs() == matches.pairs()
+    (*_, last) = queries.blocks(BATCH, rows=1)
+    assert pickle.loads(pickle.dumps(last)).pairs() == last.pairs()

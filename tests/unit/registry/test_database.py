@@ -274,6 +274,16 @@ def test_file_and_folder_read_only(filled: Path, tmp_path: Path) -> None:
     assert state(theirs) == state(older) == (1, 100) and state(killed) == (2, 101)
 
 
+def test_whoever_only_reads_leaves_nothing_behind(filled: Path) -> None:
+    """Where the folder may be written and the file may not, SQLite would put a log there that its owner cannot write."""
+    filled.chmod(0o444)
+    (said,) = read_as_somebody_else(filled)
+    assert said.startswith("1 100 1 {} [] 1 []\n") and 'registry.db" is read-only' in said
+    assert [file.name for file in filled.parent.glob(f"{filled.name}-*")] == []
+    filled.chmod(0o644)
+    assert state(filled) == (1, 100)
+
+
 def test_a_file_that_others_change_while_it_is_read_without_a_lock(filled: Path) -> None:
     with Registry.open(filled) as registry:
         look = registry._database._reading_immutable(filled)
