@@ -1,162 +1,210 @@
-"""The standing set against a model that is a dictionary for each version: whatever is added, removed and replaced, in the
-newest version or in an older one, compiled or not, merged, saved and opened, each version keeps its own queries, and
-matches what they say. Numbers are never given twice."""
+"""Versions of a standing set against a dictionary: whatever is changed, compiled, merged and moved, and whichever version
+it grows out of, each version keeps its own queries, with what goes with them, and matches what they match."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
-import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
 
-from eddyline import QuerySet, Stream
-from eddyline.config import IndexSettings
-from eddyline.errors import QueryError
+from eddyline import Stream
+from eddyline.compile import Compiler
+from eddyline.config import DEFAULT_INDEX, IndexSettings
+from eddyline.model.query import Query
+from eddyline.standing.building import Building, Culprits, members_of
+from eddyline.standing.columns import Attributes, Columns
+from eddyline.standing.gate import Gate
+from eddyline.standing.table import Table
+from eddyline.standing.version import Newcomer, Version
 
-TICKS = Stream("ticks", pa.schema({"a": pa.int32(), "s": pa.string()}))
-TOCKS = Stream("tocks", pa.schema({"a": pa.int32()}))
-ROWS = [(a, None if a % 5 == 0 else f"t{a % 3}") for a in range(20)]
-TICKS_BATCH = pa.record_batch(
-    {"a": pa.array([a for a, _ in ROWS], pa.int32()), "s": pa.array([s for _, s in ROWS])}
-)
-TOCKS_BATCH = TICKS_BATCH.select(["a"])
-Holds = Callable[[int, str | None], bool]
-SHAPES: tuple[tuple[str, str, Callable[[int], Holds]], ...] = (
-    ("ticks", "SELECT * FROM ticks WHERE a > {0}", lambda k: lambda a, s: a > k),
-    ("ticks", "SELECT a FROM ticks WHERE s = 't{0}'", lambda k: lambda a, s: s == f"t{k}"),
-    (
-        "ticks",
-        "SELECT a FROM ticks WHERE a = {0} OR s IS NULL",
-        lambda k: lambda a, s: a == k or s is None,
+TICKS = Stream("ticks", pa.schema({"a": pa.int64(), "b": pa.int64()}))
+OTHER = Stream("other", pa.schema({"a": pa.int64()}))
+VALUES = list(range(12))
+BATCHES = {
+    "ticks": pa.record_batch({"a": VALUES, "b": [0, 3] * 6}),
+    "other": pa.record_batch({"a": VALUES[:5]}),
+}
+LEAST = range(9)
+IDS = [f"q{i}" for i in range(9)]
+GATED = Building(DEFAULT_INDEX, Gate())
+
+
+@dataclass(frozen=True)
+class Known:
+    """A query as the model has it: it wants `a` to be more than `least`; some may fail, where b is 0."""
+
+    stream: str
+    least: int
+    may_fail: bool
+    attributes: Attributes
+
+    @property
+    def sql(self) -> str:
+        divided = " AND (a * 100) % b >= 0" if self.may_fail else ""
+        return f"SELECT {'b' if self.may_fail else 'a'} FROM {self.stream} WHERE a > {self.least}{divided}"
+
+    @property
+    def rows(self) -> int:
+        batch = BATCHES[self.stream]
+        rows = batch.to_pylist()
+        return sum(row["a"] > self.least and (not self.may_fail or row["b"] != 0) for row in rows)
+
+
+queries = st.builds(
+    Known,
+    st.just("ticks"),
+    st.sampled_from(LEAST),
+    st.booleans(),
+    st.builds(
+        Attributes,
+        st.none(),
+        st.integers(1, 3),
+        st.booleans(),
+        st.sampled_from([None, "here", "there"]),
     ),
-    ("ticks", "SELECT s FROM ticks WHERE a < 0 AND a > {0}", lambda k: lambda a, s: False),
-    ("tocks", "SELECT * FROM tocks WHERE a <> {0}", lambda k: lambda a, s: a != k),
+) | st.builds(Known, st.just("other"), st.sampled_from(LEAST), st.just(False), st.just(Attributes()))
+which = st.integers(0, 50)  # the version that a step is about, counted from the newest; mostly the newest
+about = st.just(0) | which
+steps = st.lists(
+    st.one_of(
+        st.tuples(
+            st.just("change"),
+            about,
+            st.dictionaries(st.sampled_from(IDS), queries, max_size=4),
+            st.sets(st.sampled_from(IDS), max_size=4),
+        ),
+        st.tuples(st.sampled_from(["ready", "ready gated", "merge", "compact"]), about),
+    ),
+    min_size=3,
+    max_size=25,
 )
-Text = tuple[int, int]  # a shape and its constant
-ids = st.sampled_from([f"q{i}" for i in range(9)])
-texts = st.tuples(st.integers(0, len(SHAPES) - 1), st.integers(0, 6))
-edits = st.dictionaries(ids, texts, min_size=1, max_size=5)
 
 
-def sql(text: Text) -> str:
-    return SHAPES[text[0]][1].format(text[1])
+@dataclass(frozen=True)
+class Held:
+    """A version and what it should have; numbers are the model's own as long as no branch was left."""
 
-
-def rows(text: Text) -> list[int]:
-    holds = SHAPES[text[0]][2](text[1])
-    return [row for row, (a, s) in enumerate(ROWS) if holds(a, s)]
-
-
-class Versioned:
-    """A version, what it should have in order of entry, and the numbers that queries got on the way to it."""
-
-    def __init__(
-        self, queries: QuerySet, model: dict[str, Text], numbers: dict[tuple[str, Text], int]
-    ) -> None:
-        self.queries, self.model, self.numbers = queries, model, numbers
+    version: Version
+    queries: dict[str, Known] = field(default_factory=dict)
 
     def check(self) -> None:
-        queries, model = self.queries, self.model
-        assert list(queries) == list(model) and len(queries) == len(model)
-        assert {id: queries[id].sql for id in model} == {id: sql(text) for id, text in model.items()}
-        for stream, batch in (("ticks", TICKS_BATCH), ("tocks", TOCKS_BATCH)):
-            wanted = {id: rows(text) if SHAPES[text[0]][0] == stream else [] for id, text in model.items()}
-            matches = queries.match(batch, stream=stream)
-            assert matches.counts() == {id: len(found) for id, found in wanted.items()}
-            assert queries.count(batch, stream=stream) == matches.counts()
-            assert {id: matches.rows(id).tolist() for id in model} == wanted
-            pairs = [(row, id) for row in range(len(ROWS)) for id in model if row in wanted[id]]
-            found = matches.pairs()
-            assert list(zip(found["row"].to_pylist(), found["query"].to_pylist(), strict=True)) == pairs
-            lists = matches.query_lists().to_pylist()
-            assert [(row, id) for row, several in enumerate(lists) for id in several] == pairs
-
-
-class Standing(RuleBasedStateMachine):
-    """Versions that grow out of one another."""
-
-    versions: Bundle[Versioned] = Bundle("versions")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
-        self.saved = 0
-
-    @initialize(target=versions, given=edits, executor=st.sampled_from(["auto", "sliced", "rowwise"]))
-    def begin(self, given: dict[str, Text], executor: Any) -> Versioned:
-        queries = QuerySet.build(
-            {id: sql(text) for id, text in given.items()},
-            streams=[TICKS, TOCKS],
-            settings=IndexSettings(executor=executor),
-        )
-        return self.grown(queries, dict(given), {})
-
-    def grown(
-        self, queries: QuerySet, model: dict[str, Text], before: dict[tuple[str, Text], int]
-    ) -> Versioned:
-        numbers = {(id, text): queries.number(id) for id, text in model.items()}
-        fresh = [number for key, number in numbers.items() if key not in before]
-        assert len(set(numbers.values())) == len(numbers)
-        assert all(numbers[key] == number for key, number in before.items() if key in numbers)
-        assert not set(fresh) & set(before.values()), "a number is given once"
-        return Versioned(queries, model, {**before, **numbers})
-
-    @rule(target=versions, base=versions, given=edits)
-    def add(self, base: Versioned, given: dict[str, Text]) -> Versioned:
-        fresh = {id: text for id, text in given.items() if id not in base.model}
-        queries = base.queries.add({id: sql(text) for id, text in fresh.items()})
-        known = {key: number for key, number in base.numbers.items() if key not in set(fresh.items())}
-        return self.grown(queries, {**base.model, **fresh}, known)
-
-    @rule(base=versions, given=edits)
-    def refuse(self, base: Versioned, given: dict[str, Text]) -> None:
-        taken = [id for id in given if id in base.model]
-        if taken:
-            with pytest.raises(QueryError, match="taken already"):
-                base.queries.add({id: sql(text) for id, text in given.items()})
-            collected = base.queries.add({id: sql(text) for id, text in given.items()}, on_error="collect")
-            assert [problem.query for problem in collected.problems] == taken
-
-    @rule(target=versions, base=versions, chosen=st.sets(ids, max_size=4))
-    def remove(self, base: Versioned, chosen: set[str]) -> Versioned:
-        gone = [id for id in chosen if id in base.model]
-        model = {id: text for id, text in base.model.items() if id not in gone}
-        return self.grown(base.queries.remove(gone), model, base.numbers)
-
-    @rule(target=versions, base=versions, text=texts)
-    def replace(self, base: Versioned, text: Text) -> Versioned:
-        if not base.model:
-            return base
-        id = next(iter(base.model))
-        model = {other: own for other, own in base.model.items() if other != id}
-        known = {key: number for key, number in base.numbers.items() if key != (id, text)}
-        return self.grown(base.queries.remove([id]).add({id: sql(text)}), {**model, id: text}, known)
-
-    @rule(version=versions)
-    def match(self, version: Versioned) -> None:
+        version, table = self.version, self.version.table
         version.check()
+        assert {query.id: query.sql for _, query in table.queries()} == {
+            id: known.sql for id, known in self.queries.items()
+        }
+        assert len(table) == len(self.queries) and len(set(self.numbers.values())) == len(self.queries)
+        for id, known in self.queries.items():
+            found = table.columns.attributes(table.number(id))
+            assert replace(found, number=None) == known.attributes
+            stream, outputs = table.columns.selection(table.number(id))
+            assert (stream.name, [o.name for o in outputs]) == (
+                known.stream,
+                ["b" if known.may_fail else "a"],
+            )
+        users = version.counted.get("ticks", {})
+        assert sum(users.values()) == sum(known.may_fail for known in self.queries.values())
+        for stream, batch in BATCHES.items():
+            counts = version.ready().match(batch, stream).counts()
+            expected = {id: k.rows if k.stream == stream else 0 for id, k in self.queries.items()}
+            assert counts == expected
 
-    @rule(target=versions, version=versions, shared=st.booleans(), verify=st.booleans())
-    def save_and_open(self, version: Versioned, shared: bool, verify: bool) -> Versioned:
-        self.saved += 1
-        root, name = Path(self.folder.name), str(self.saved)
-        if shared:
-            version.queries.save_shared(root / "shared", name)
-            opened = QuerySet.load(root / "shared" / "versions" / name, verify=verify)
-        else:
-            version.queries.save(root / name)
-            opened = QuerySet.load(root / name, verify=verify)
-        return self.grown(opened, version.model, version.numbers)
+    @property
+    def numbers(self) -> dict[str, int]:
+        table = self.version.table
+        return {query.id: int(table.columns["number"][dense]) for dense, query in table.queries()}
 
-    def teardown(self) -> None:
-        self.folder.cleanup()
+    def changed(self, wanted: dict[str, Known], unwanted: set[str]) -> Held:
+        version = self.version.latest
+        gone = [id for id in self.queries if id in wanted or id in unwanted]
+        coming = [
+            Newcomer(Query(id, known.sql), version.compiler.compile(Query(id, known.sql)), known.attributes)
+            for id, known in wanted.items()
+        ]
+        after = version.change([version.table.number(id) for id in gone], coming)
+        left = {id: known for id, known in self.queries.items() if id not in gone}
+        kept = Held(after, {**left, **wanted})
+        assert {id: kept.numbers[id] for id in left} == {id: self.numbers[id] for id in left}
+        return kept
+
+    def merged(self) -> Held:
+        """All segments of a stream in one, made of this version and put into the one after it."""
+        version = self.version.ready()
+        later = version.change([version.table.number(id) for id in list(self.queries)[:1]], ()).ready()
+        chosen = [placed for placed in version.segments if placed.segment.stream == "ticks"]
+        members = [m for placed in chosen for m in members_of(placed, version.table, version.compiler)]
+        after = later.replaced(chosen, GATED.segments("ticks", members, chosen, Culprits()), version.epoch)
+        assert after is not None and version.replaced(chosen, [], version.epoch + 1) is None
+        return Held(after, dict(list(self.queries.items())[1:]))
+
+    def compacted(self) -> Held:
+        before = self.version.ready()
+        after, moved = before.compacted()
+        assert after.table.size == sum(placed.size for placed in before.segments)
+        for dense, query in before.table.queries():
+            assert after.table.query(int(moved[dense])) == query
+        kept = Held(after, self.queries)
+        assert kept.numbers == self.numbers and after.epoch == before.epoch + 1
+        return kept
 
 
-Standing.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
-TestStanding = Standing.TestCase
+@contextmanager
+def small_levels() -> Iterator[None]:
+    with (
+        patch("eddyline.standing.policy.OPEN", 2),
+        patch("eddyline.standing.policy.FAN", 2),
+        patch("eddyline.standing.building.KEEP_QUERIES", 3),
+    ):
+        yield
+
+
+def run(script: list[tuple], chosen: IndexSettings = DEFAULT_INDEX) -> None:
+    compiler = Compiler([TICKS, OTHER])
+    held = [Held(Version(0, compiler, chosen, Table(columns=Columns())))]
+    with small_levels():
+        for step, back, *rest in script:
+            base = held[-1 - back % len(held)]
+            if step == "change":
+                held.append(base.changed(*rest))
+            elif step == "merge":
+                held.append(base.merged())
+            elif step == "compact":
+                held.append(base.compacted())
+            else:
+                held.append(
+                    replace(base, version=base.version.ready(GATED if step == "ready gated" else None))
+                )
+        for each in held:
+            each.check()
+
+
+@settings(max_examples=60)
+@given(steps)
+def test_versions_keep_their_queries(script: list[tuple]) -> None:
+    run(script)
+
+
+@settings(max_examples=25)
+@given(steps)
+def test_in_segments_of_a_few(script: list[tuple]) -> None:
+    run(script, IndexSettings(segment_size=3))
+
+
+def test_numbers_of_a_compacted_table_stay_apart() -> None:
+    """A query that comes after the move gets a number that nobody had."""
+    compiler = Compiler([TICKS, OTHER])
+    version = Version(0, compiler, DEFAULT_INDEX, Table(columns=Columns()))
+    held = Held(version)
+    for number in range(6):
+        held = held.changed({"q0": Known("ticks", number, False, Attributes())}, set())
+    moved = Held(held.version.ready().compacted()[0], held.queries)
+    grown = moved.changed({"q1": Known("ticks", 3, False, Attributes())}, set())
+    assert grown.numbers == {"q0": 5, "q1": 6}
+    assert np.array_equal(grown.version.table.alive, np.arange(2))
+    grown.check()
