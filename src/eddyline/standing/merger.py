@@ -15,6 +15,7 @@ import pickle
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -53,7 +54,8 @@ class Merger:
         self._standing = standing
         self._process = BuilderProcess() if where == "process" else None
         self._thread: threading.Thread | None = None
-        self._changed = threading.Event()
+        self._urgent = threading.Event()  # ends a rest: something is due, or the merger is closed
+        self._changed_at = 0.0
         self._one = threading.Lock()  # one merge at a time
         self._broken: set[SegmentExecutor] = set()  # those whose merge failed: not tried again
         self.paused = False
@@ -61,14 +63,17 @@ class Merger:
     def close(self) -> None:
         """Let go of the other process, and of the thread where it waits."""
         self.paused = True
-        self._changed.set()
+        self._urgent.set()
         if self._process is not None:
             self._process.close()
 
     def wake(self) -> None:
         """Hear of a change; the caller holds the lock of the set."""
-        self._changed.set()
-        if self.paused or self._thread is not None or not self._has_work():
+        self._changed_at = monotonic()
+        is_due = self._is_due()
+        if is_due:
+            self._urgent.set()
+        if self.paused or self._thread is not None or not (is_due or self._is_untidy()):
             return
         self._thread = threading.Thread(target=self._run, name="eddyline-merging", daemon=True)
         self._thread.start()
@@ -80,8 +85,11 @@ class Merger:
                 self._carry_out(merge)
             self._compact()
 
-    def _has_work(self) -> bool:
-        return self._next(self._due) is not None or self._next(policy.untidy) is not None or self._is_worn()
+    def _is_due(self) -> bool:
+        return self._next(self._due) is not None or self._is_worn()
+
+    def _is_untidy(self) -> bool:
+        return self._next(policy.untidy) is not None
 
     def _run(self) -> None:
         while self._step():
@@ -92,10 +100,10 @@ class Merger:
         with self._one:
             self._compact()
             merge = self._next(self._due)
-        if merge is None and self._next(policy.untidy) is not None and self._is_at_rest():
+        if merge is None and self._is_untidy() and self._waited_for_rest():
             merge = self._next(policy.untidy)
         with self._standing.lock:
-            if self.paused or (merge is None and not self._has_work()):
+            if self.paused or (merge is None and not self._is_due() and not self._is_untidy()):
                 self._thread = None
                 return False
         if merge is not None:
@@ -103,10 +111,16 @@ class Merger:
                 self._try(merge)
         return True
 
-    def _is_at_rest(self) -> bool:
-        """Wait for a second without a change; False if there was one."""
-        self._changed.clear()
-        return not self._changed.wait(REST)
+    def _waited_for_rest(self) -> bool:
+        """Wait for a second without a change; False if something that is due comes first.
+
+        Changes do not wake the thread: beside pushes every turn that it takes costs them some.
+        """
+        while (left := self._changed_at + REST - monotonic()) > 0:
+            if self._urgent.wait(left):
+                self._urgent.clear()
+                return False
+        return True
 
     def _try(self, merge: Merge) -> None:
         try:

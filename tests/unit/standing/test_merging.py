@@ -87,3 +87,36 @@ def test_in_another_process(caplog: pytest.LogCaptureFixture) -> None:
         assert "merging goes on in this process" in "\n".join(caplog.messages)
         assert len(engine._standing.current.segments) <= 3
         assert engine.push("quotes", BATCH).ledger.total.matches == 299 + 294 + 249
+
+
+def segments_of(engine: Engine) -> list[tuple[int, int]]:
+    return [(placed.size, placed.dead) for placed in engine._standing.current.segments]
+
+
+def wait_for_merging() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "eddyline-merging":
+            thread.join()
+
+
+def test_what_changes_left_behind_is_tidied_up_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eddyline.standing.merger.REST", 0.05)
+    engine = Engine(streams=[QUOTES])
+    engine.add({f"q{i}": f"SELECT symbol FROM quotes WHERE price < {i}" for i in range(300)})
+    engine.add("one more", "SELECT symbol FROM quotes WHERE price < 300")
+    wait_for_merging()
+    assert segments_of(engine) == [(300, 0), (1, 0)], "one query of many is not worth it"
+    engine.remove([f"q{i}" for i in range(20)])
+    wait_for_merging()
+    assert segments_of(engine) == [(281, 0)]
+    before = engine.push("quotes", BATCH)
+    assert before.ledger.total.matches == 281 + 281 + 250
+
+
+def test_an_engine_that_is_closed_does_not_wait_for_rest() -> None:
+    engine = Engine(streams=[QUOTES])
+    engine.add({f"q{i}": f"SELECT symbol FROM quotes WHERE price < {i}" for i in range(3)})
+    engine.remove("q0")
+    engine.close()
+    wait_for_merging()
+    assert segments_of(engine) == [(3, 1)]
