@@ -33,9 +33,11 @@ from eddyline.engine.synchronize import counters_of, entries_of, write_through
 from eddyline.errors import ConflictError, EddylineError, QueryError, RegistryError
 from eddyline.execute.reading.batch import arrow_of
 from eddyline.execute.steering.live import OrderReport
+from eddyline.execute.why import Why
 from eddyline.model.catalog import Stream
 from eddyline.model.names import check_id, is_unicode, short_repr
 from eddyline.model.query import Query, StandingQuery
+from eddyline.queryset.one_row import why_of
 from eddyline.standing.columns import Columns
 from eddyline.standing.merger import Where
 from eddyline.standing.standing import Standing
@@ -149,6 +151,21 @@ class Engine:
         return StandingQuery(
             id, version.table.query(dense).sql, version.table.columns.selection(dense)[0].name
         )
+
+    def why(self, id: str, row: Mapping[str, Any] | Any) -> Why:
+        """Why a tuple, given as a mapping or as a batch of one row, matches a query or not; nothing is delivered.
+
+        >>> import pyarrow as pa
+        >>> engine = Engine(streams=[Stream("quotes", pa.schema([("price", pa.float64())]))])
+        >>> engine.add("cheap", "SELECT * FROM quotes WHERE price < 10")
+        1
+        >>> print(engine.why("cheap", {"price": 50.0}))
+        does not match, because
+          price is 50.0, which does not lie in (-inf, 10.0)
+        """
+        version = self._standing.current
+        query = version.normal_form(version.table.number(id))
+        return why_of(query, version.stream(query.stream), row)
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
