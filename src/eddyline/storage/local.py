@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 
 from eddyline.storage.durable import flush, make_folder, write_new
+from eddyline.storage.line_log import LocalLineLog
 from eddyline.storage.storage import Bytes
 
 
@@ -40,13 +42,17 @@ class LocalStorage:
     def __str__(self) -> str:
         return str(self.root)
 
+    def folders(self, folder: str) -> list[str]:
+        """The names of the folders in a folder, without it; none if there is no such folder."""
+        return sorted(entry.name for entry in self._entries(folder) if entry.is_dir())
+
     def list(self, folder: str) -> list[str]:
         """The names of the files in a folder, without it; none if there is no such folder."""
-        try:
-            with os.scandir(self.root / folder) as found:
-                return sorted(entry.name for entry in found if entry.is_file())
-        except FileNotFoundError:
-            return []
+        return sorted(entry.name for entry in self._entries(folder) if entry.is_file())
+
+    def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
+        with suppress(FileNotFoundError), os.scandir(self.root / folder) as found:
+            yield from found
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of a name."""
@@ -64,18 +70,18 @@ class LocalStorage:
         # Copy-on-write, not read-only: kernels are compiled for writable arrays.
         return np.asarray(np.memmap(path, np.uint8, "c"))
 
-    def put(self, name: str, content: bytes) -> None:
+    def put(self, name: str, content: bytes | Iterable[bytes]) -> None:
         """Put a file in its place, or into that of another one; it lasts once this returns, or the group ends."""
-        with self._written(name, content) as draft:
-            draft.replace(self.root / name)
+        with self._written(name, content) as (draft, path):
+            draft.replace(path)
 
     def put_if_absent(self, name: str, content: bytes) -> bool:
         """The same unless there is one already; gives whether it was put."""
         if self.exists(name):
             return False
-        with self._written(name, content) as draft:
+        with self._written(name, content) as (draft, path):
             try:
-                os.link(draft, self.root / name)  # unlike a renaming, it fails where somebody else was first
+                os.link(draft, path)  # unlike a renaming, it fails where somebody else was first
                 return True
             except FileExistsError:
                 return False
@@ -83,31 +89,48 @@ class LocalStorage:
                 draft.unlink()
 
     @contextmanager
-    def _written(self, name: str, content: bytes) -> Iterator[Path]:
-        """A content under another name; who gives it its own has it flushed."""
+    def _written(self, name: str, content: bytes | Iterable[bytes]) -> Iterator[tuple[Path, Path]]:
+        """A content under another name, and its own; who gives it that has it flushed."""
         path = self.root / name
         make_folder(path.parent)
-        # One of its own for every call: two writers of one name must not write into the same file.
-        draft = path.with_name(f"{path.name}.{uuid4().hex}.draft")
+        # One of its own for every call: two writers of one name must not write into the same file. Its name begins with a dot:
+        # whoever reads a folder of results leaves out such files.
+        draft = path.with_name(f".{path.name}.{uuid4().hex}.draft")
         try:
             write_new(draft, content)
-            yield draft
+            yield draft, path
         except BaseException:
             draft.unlink(missing_ok=True)  # on a full disk every byte counts
             raise
+        self._flush(path.parent)
+
+    def _flush(self, folder: Path) -> None:
+        """Have the names in a folder on the disk, now or when the group ends."""
         folders: set[Path] | None = getattr(self._grouped, "folders", None)
         if folders is None:
-            flush(path.parent)
+            flush(folder)
         else:
-            folders.add(path.parent)
+            folders.add(folder)
 
     def delete(self, name: str) -> None:
-        """Delete a file, if it is there."""
-        (self.root / name).unlink(missing_ok=True)
+        """Delete a file, if it is there; it is gone for good once this returns, or the group ends."""
+        path = self.root / name
+        with suppress(FileNotFoundError):
+            path.unlink()
+            self._flush(path.parent)
+
+    def delete_folder(self, folder: str) -> None:
+        """Delete a folder with all that is in it, if it is there."""
+        with suppress(FileNotFoundError):
+            shutil.rmtree(self.root / folder)
+
+    def line_log(self, name: str) -> LocalLineLog:
+        """The lines of a file."""
+        return LocalLineLog(self.root / name)
 
     @contextmanager
     def group(self) -> Iterator[None]:
-        """Files that are put in here last when it ends: each folder is flushed once."""
+        """What is put and deleted in here lasts when it ends: each folder is flushed once."""
         folders: set[Path] = set()
         self._grouped.folders = folders
         try:
