@@ -57,7 +57,7 @@ class BatchContext:
         self._forgotten = 0  # versions below are deleted
         try:
             self.registry = self._open.enter_context(open_registry(settings))
-            self.counting = Counting(self.registry, self.state.path / "uncounted", self.state.id)
+            self.counting = Counting(self.registry, self.state.storage, self.state.id)
             self.resolver = spark_resolver(spark, self.registry.streams(), allowed=settings.functions)
             self.callers = Callers(self.resolver)
             self.versions = open_versions(settings, spark, self.registry, self.state.sets, self.resolver)
