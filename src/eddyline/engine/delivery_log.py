@@ -160,7 +160,7 @@ class DeliveryLog:
         with self._storage.group():
             for place, table in enumerate(tables):
                 file, content = f"{name}-{place}.arrow", _arrow_file(table)
-                self._storage.put(f"{DATA}/{file}", content)
+                self._storage.put_part(f"{DATA}/{file}", content)
                 files.append({"file": file, "rows": table.num_rows, "crc32": zlib.crc32(content)})
         manifest = {
             "format": FORMAT,
@@ -199,11 +199,10 @@ class DeliveryLog:
         return [name for name in self._storage.list(PUSHES) if name.endswith(".json")]
 
     def _sweep(self) -> None:
-        """Delete what a crash has left half-written, which no later push would write over."""
-        for folder in (DATA, PUSHES):
-            for name in self._storage.list(folder):
-                if name.endswith(".draft"):
-                    self._storage.delete(f"{folder}/{name}")
+        """Delete what a crash has left of manifests, which no later push would write over."""
+        for name in self._storage.list(PUSHES):
+            if name.endswith(".draft"):
+                self._storage.delete(f"{PUSHES}/{name}")
 
 
 _PARTS: Final = frozenset(("number", "batch", "account", "files"))  # of a manifest, beside its format

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 FEW: Final = (
     200  # files flushed one by one; with more of them all that the machine has to write is flushed at once
@@ -13,11 +13,19 @@ FEW: Final = (
 
 
 def write_new(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """Write a file that nobody knows of yet; whoever names it flushes its folder first."""
-    with path.open("wb") as file:
+    """Write a file that nobody knows of yet, with its folder if there is none; whoever names it flushes the folder first."""
+    with _opened(path) as file:
         file.writelines([content] if isinstance(content, bytes) else content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("wb")
+    except FileNotFoundError:  # rarely: so it is not looked for at every file
+        make_folder(path.parent)
+        return path.open("wb")
 
 
 def flush(path: Path) -> None:

@@ -12,9 +12,15 @@ from uuid import uuid4
 
 import numpy as np
 
-from eddyline.storage.durable import flush, make_folder, write_new
+from eddyline.storage.durable import flush, write_new
 from eddyline.storage.line_log import LocalLineLog
 from eddyline.storage.storage import Bytes
+
+
+class _Group(threading.local):
+    """The folders that are to be flushed when the group of a thread ends; None where there is no group."""
+
+    folders: set[str] | None = None
 
 
 class LocalStorage:
@@ -37,7 +43,7 @@ class LocalStorage:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._grouped = threading.local()
+        self._group = _Group()
 
     def __str__(self) -> str:
         return str(self.root)
@@ -88,11 +94,15 @@ class LocalStorage:
             finally:
                 draft.unlink()
 
+    def put_part(self, name: str, content: bytes) -> None:
+        """Put a file that nobody looks for before another one names it: under its own name at once."""
+        write_new(self.root / name, content)
+        self._flush_names(name)
+
     @contextmanager
     def _written(self, name: str, content: bytes | Iterable[bytes]) -> Iterator[tuple[Path, Path]]:
         """A content under another name, and its own; who gives it that has it flushed."""
         path = self.root / name
-        make_folder(path.parent)
         # One of its own for every call: two writers of one name must not write into the same file. Its name begins with a dot:
         # whoever reads a folder of results leaves out such files.
         draft = path.with_name(f".{path.name}.{uuid4().hex}.draft")
@@ -102,22 +112,21 @@ class LocalStorage:
         except BaseException:
             draft.unlink(missing_ok=True)  # on a full disk every byte counts
             raise
-        self._flush(path.parent)
+        self._flush_names(name)
 
-    def _flush(self, folder: Path) -> None:
-        """Have the names in a folder on the disk, now or when the group ends."""
-        folders: set[Path] | None = getattr(self._grouped, "folders", None)
-        if folders is None:
-            flush(folder)
+    def _flush_names(self, name: str) -> None:
+        """Have the names in a file's folder on the disk, now or when the group ends."""
+        folder = name.rpartition("/")[0]
+        if self._group.folders is None:
+            flush(self.root / folder)
         else:
-            folders.add(folder)
+            self._group.folders.add(folder)
 
     def delete(self, name: str) -> None:
         """Delete a file, if it is there; it is gone for good once this returns, or the group ends."""
-        path = self.root / name
         with suppress(FileNotFoundError):
-            path.unlink()
-            self._flush(path.parent)
+            (self.root / name).unlink()
+            self._flush_names(name)
 
     def delete_folder(self, folder: str) -> None:
         """Delete a folder with all that is in it, if it is there."""
@@ -131,11 +140,10 @@ class LocalStorage:
     @contextmanager
     def group(self) -> Iterator[None]:
         """What is put and deleted in here lasts when it ends: each folder is flushed once."""
-        folders: set[Path] = set()
-        self._grouped.folders = folders
+        folders = self._group.folders = set()
         try:
             yield
         finally:
-            del self._grouped.folders
+            self._group.folders = None
         for folder in folders:
-            flush(folder)
+            flush(self.root / folder)

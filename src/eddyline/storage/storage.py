@@ -1,7 +1,8 @@
 """Where files are kept that have to last: each is put in its place whole, read, and deleted, and never changed.
 
 Names are relative, with slashes: `segments/7f3a`. A name is put once, or put again as a whole, so that a reader finds the
-old content or the new one, at every moment and after every crash. The one exception are logs, which grow line by line.
+old content or the new one, at every moment and after every crash. There are two exceptions: logs, which grow line by line,
+and parts, which count only once another file names them.
 
 There is nothing here that an object store could not do: no renaming, no locks, no folders without a file in them.
 """
@@ -66,6 +67,13 @@ class Storage(Protocol):
 
     def put_if_absent(self, name: str, content: bytes) -> bool:
         """The same unless there is one already; gives whether it was put."""
+
+    def put_part(self, name: str, content: bytes) -> None:
+        """Put a file that nobody looks for before another one, which is put later, names it.
+
+        Unlike any other it may be left half-written by a crash, under its own name. That is quicker on disks: a file that gets
+        its name after it was flushed costs one more commit of the file system's journal for its folder.
+        """
 
     def delete(self, name: str) -> None:
         """Delete a file, if it is there; it is gone for good once this returns, or the group ends."""
