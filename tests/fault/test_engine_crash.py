@@ -264,6 +264,36 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     engine.ledger.check()
 
 
+def test_a_push_is_flushed_in_order(tmp_path: Path) -> None:
+    """Each file once, then the folder that names them, and only then the manifest and its folder."""
+    flushed: list[str] = []
+
+    def fsync(handle: int) -> None:
+        path = Path(f"/proc/self/fd/{handle}").readlink()
+        flushed.append("draft" if path.suffix == ".draft" else path.name)
+
+    with DeliveryLog(tmp_path) as log:
+        tables = [pa.table({"query": [name]}) for name in ("a", "b", "c")]
+        log.write("1", tables, BatchAccount("quotes", version=1))
+        with patch("eddyline.storage.durable.os.fsync", fsync):
+            log.write("2", tables, BatchAccount("quotes", version=1))
+            log.write("3", [], BatchAccount("quotes", version=1))
+    data = [f"quotes@2-{place}.arrow" for place in range(3)]  # not renamed, which would be slower
+    assert flushed == [*data, "data", "draft", "pushes", "draft", "pushes"]
+
+
+def test_what_a_crash_left_of_a_manifest_is_deleted(tmp_path: Path) -> None:
+    with DeliveryLog(tmp_path) as log:
+        log.write("1", [pa.table({"query": ["a"]})], BatchAccount("quotes", version=1))
+        left = tmp_path / "pushes" / ".a.0f.draft"
+        left.touch()
+        log.hold()
+        assert left.exists(), "this engine may be writing it"
+    with DeliveryLog(tmp_path) as log:
+        log.hold()
+        assert len(log) == 1 and not left.exists()
+
+
 def test_damage_is_noticed(tmp_path: Path) -> None:
     engine = Engine([QUOTES], deliveries=tmp_path)
     engine.add("all", "SELECT * FROM quotes")

@@ -29,7 +29,7 @@ from eddyline.delivery.retry import Patience
 from eddyline.registry import Drop, Put, Registry, Set, State
 from eddyline.runtime.spark.base.settings import AVAILABLE_NOW, SinkSettings, read_settings
 from eddyline.runtime.spark.pipeline.batch import run as batches
-from eddyline.runtime.spark.versions import VersionLog
+from eddyline.runtime.spark.versions import StateFolder, VersionLog
 from eddyline.spark import Pipeline, session
 from tests.conftest import SPARK_SETTINGS
 from tests.spark.pipelines import Place, quotes
@@ -204,7 +204,7 @@ def main(jars: str, port: str, folder: str) -> None:
         found = {**run(market), "caught up": catch_up(market)}
         with Registry.open(place.folder / "registry.db") as registry:
             counters = registry.counters()
-        pins = VersionLog(Path(market.settings.checkpoint) / "batches").pins("quotes")
+        pins = VersionLog(StateFolder.find(market.settings.checkpoint).batches).pins("quotes")
         found |= {
             "messages": market.received("alerts,watched"),
             "files": [[row["query_id"], row["tuple_key"], row["version"]] for row in place.results()],

@@ -24,6 +24,7 @@ from eddyline.model.query_state import State
 from eddyline.registry import Put, Registry, Set
 from eddyline.runtime.spark.pipeline.pipeline import Pipeline
 from eddyline.runtime.spark.versions import VersionLog
+from eddyline.storage.local import LocalStorage
 from tests.spark.pipelines import read_in_blocks
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Place:
 
     @property
     def last_batch(self) -> int:
-        pin = VersionLog(self.folder / "state" / "batches").last("ticks")
+        pin = VersionLog(LocalStorage(self.folder / "state" / "batches")).last("ticks")
         return -1 if pin is None else pin.batch_id
 
 

@@ -5,9 +5,8 @@
         data/<push>-0.arrow, -1.arrow ...     one file for each SELECT list
         pushes/<push>.json                    names the files, with rows and checksums; written last
 
-<push> is made of the stream's name and the batch's id: ids belong to a stream. Data files are flushed to the disk, then
-the manifest is put in place as a whole. A push counts once its manifest is there; files without one are what a crash left
-and are written over when the batch comes again.
+<push> is made of the stream's name and the batch's id: ids belong to a stream. A push counts once its manifest is there;
+files without one are what a crash left and are written over when the batch comes again.
 """
 
 from __future__ import annotations
@@ -30,10 +29,14 @@ from eddyline.engine.account import BatchAccount
 from eddyline.errors import EddylineError, FileError
 from eddyline.model.names import short_repr
 from eddyline.project.account import Account
-from eddyline.storage.durable import flush, make_folder, write_new, write_whole
+from eddyline.storage.durable import make_folder
 from eddyline.storage.folder_lock import FolderLock
+from eddyline.storage.local import LocalStorage
+from eddyline.storage.storage import Storage
 
 FORMAT: Final = 3
+DATA: Final = "data"
+PUSHES: Final = "pushes"
 LONGEST: Final = (
     120  # characters of a file's name; pushes that would have longer ones are named by their hash
 )
@@ -72,8 +75,7 @@ class DeliveryLog:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._data = self.folder / "data"
-        self._pushes = self.folder / "pushes"
+        self._storage: Storage = LocalStorage(self.folder)
         self._writing = threading.RLock()
         self._lock: FolderLock | None = None
         self._next = 0
@@ -85,14 +87,14 @@ class DeliveryLog:
                 f"{short_repr(push)} is no push: ids of batches belong to a stream",
                 hint='ask for ("quotes", "batch 1")',
             )
-        return self._manifest(*push).exists()
+        return self._storage.exists(_manifest(*push))
 
     def __len__(self) -> int:
-        return sum(1 for _ in self._pushes.glob("*.json"))
+        return len(self._manifest_names())
 
     def __iter__(self) -> Iterator[Recorded]:
         """All pushes, in the order in which they were written."""
-        for _, manifest in sorted(self._manifests(), key=lambda found: found[1]["number"]):
+        for manifest in sorted(self._manifests(), key=lambda manifest: manifest["number"]):
             yield self._recorded(manifest)
 
     def hold(self) -> None:
@@ -102,8 +104,7 @@ class DeliveryLog:
                 self._lock.check()
                 return
             try:
-                for folder in (self.folder, self._data, self._pushes):
-                    make_folder(folder)
+                make_folder(self.folder)  # by which the lock is found, before there is anything in it
             except OSError as error:
                 raise FileError(f"folder {self.folder} cannot take deliveries: {error}") from error
             lock = FolderLock(
@@ -113,7 +114,8 @@ class DeliveryLog:
             )
             try:
                 # Only now: until the lock was ours another engine may have written.
-                self._next = 1 + max((manifest["number"] for _, manifest in self._manifests()), default=-1)
+                self._next = 1 + max((manifest["number"] for manifest in self._manifests()), default=-1)
+                self._sweep()
             except BaseException:
                 lock.close()
                 raise
@@ -154,13 +156,12 @@ class DeliveryLog:
     def _write(self, batch_id: str, tables: Sequence[pa.Table], account: BatchAccount) -> None:
         name = _name(account.stream, batch_id)
         files = []
-        for place, table in enumerate(tables):
-            path = self._data / f"{name}-{place}.arrow"
-            content = _arrow_file(table)
-            write_new(path, content)  # no need to rename it: nobody knows it before the manifest is there
-            files.append({"file": path.name, "rows": table.num_rows, "crc32": zlib.crc32(content)})
-        if files:
-            flush(self._data)  # before the manifest, which must never name a file that is not there
+        # The group ends, and its files last, before the manifest is put: it must never name a file that is not there.
+        with self._storage.group():
+            for place, table in enumerate(tables):
+                file, content = f"{name}-{place}.arrow", _arrow_file(table)
+                self._storage.put_part(f"{DATA}/{file}", content)
+                files.append({"file": file, "rows": table.num_rows, "crc32": zlib.crc32(content)})
         manifest = {
             "format": FORMAT,
             "number": self._next,
@@ -168,12 +169,12 @@ class DeliveryLog:
             "account": asdict(account),
             "files": files,
         }
-        write_whole(self._manifest(account.stream, batch_id), json.dumps(manifest).encode())
+        self._storage.put(_manifest(account.stream, batch_id), json.dumps(manifest).encode())
         self._next += 1
 
     def read(self, stream: str, batch_id: str) -> Recorded:
         """A push that was written, or a `FileError`."""
-        return self._recorded(_read_manifest(self._manifest(stream, batch_id)))
+        return self._recorded(_read_manifest(self._storage, _manifest(stream, batch_id)))
 
     def _recorded(self, manifest: dict[str, Any]) -> Recorded:
         tables = tuple(self._table(entry) for entry in manifest["files"])
@@ -182,20 +183,26 @@ class DeliveryLog:
         return Recorded(manifest["batch"], tables, BatchAccount(total=total, **account))
 
     def _table(self, entry: dict[str, Any]) -> pa.Table:
-        path = self._data / entry["file"]
+        file = f"{DATA}/{entry['file']}"
         try:
-            content = path.read_bytes()
+            content = self._storage.read(file)
         except OSError as error:
-            raise FileError(f"a delivery is missing: {path}: {error}") from error
+            raise FileError(f"a delivery is missing: {self._storage}/{file}: {error}") from error
         if zlib.crc32(content) != entry["crc32"]:
-            raise FileError(f"a delivery is damaged: {path}")
+            raise FileError(f"a delivery is damaged: {self._storage}/{file}")
         return pa.ipc.open_file(pa.BufferReader(content)).read_all()
 
-    def _manifest(self, stream: str, batch_id: str) -> Path:
-        return self._pushes / f"{_name(stream, batch_id)}.json"
+    def _manifests(self) -> Iterator[dict[str, Any]]:
+        return (_read_manifest(self._storage, f"{PUSHES}/{name}") for name in self._manifest_names())
 
-    def _manifests(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        return ((path, _read_manifest(path)) for path in self._pushes.glob("*.json"))
+    def _manifest_names(self) -> list[str]:
+        return [name for name in self._storage.list(PUSHES) if name.endswith(".json")]
+
+    def _sweep(self) -> None:
+        """Delete what a crash has left of manifests, which no later push would write over."""
+        for name in self._storage.list(PUSHES):
+            if name.endswith(".draft"):
+                self._storage.delete(f"{PUSHES}/{name}")
 
 
 _PARTS: Final = frozenset(("number", "batch", "account", "files"))  # of a manifest, beside its format
@@ -212,24 +219,29 @@ def _name(stream: str, batch_id: str) -> str:
     return name if len(name) <= LONGEST else "%" + hashlib.sha256(name.encode()).hexdigest()
 
 
+def _manifest(stream: str, batch_id: str) -> str:
+    return f"{PUSHES}/{_name(stream, batch_id)}.json"
+
+
 def _quoted(text: str) -> str:
     quoted = (chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in text.encode())
     return "".join(quoted).replace("%20", "+")
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
+def _read_manifest(storage: Storage, name: str) -> dict[str, Any]:
+    where = f"{storage}/{name}"
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads(storage.read(name))
     except (OSError, ValueError) as error:
-        raise FileError(f"a push cannot be read: {path}: {error}") from error
+        raise FileError(f"a push cannot be read: {where}: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
         raise FileError(
-            f"a push was kept by another version of eddyline: {path} has format {found}, not {FORMAT}",
+            f"a push was kept by another version of eddyline: {where} has format {found}, not {FORMAT}",
             hint="give the engine a new folder for its deliveries",
         )
     if not manifest.keys() >= _PARTS:
-        raise FileError(f"a push is damaged: {path}")
+        raise FileError(f"a push is damaged: {where}")
     return manifest
 
 

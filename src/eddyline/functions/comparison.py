@@ -139,8 +139,8 @@ def condition(operand: Expression, what: str) -> Expression:
 def conditions(operands: Sequence[Expression], what: str) -> tuple[Expression, ...]:
     """Operands of a chain of AND or of OR; text is read as a boolean only where a condition stands beside it.
 
-    >>> [part.type for part in conditions((TRUE, Literal("true", t.STRING)), "AND")]
-    [BooleanType(), BooleanType()]
+    >>> [str(part.type) for part in conditions((TRUE, Literal("true", t.STRING)), "AND")]
+    ['boolean', 'boolean']
     """
     found = tuple([condition(operand, what) for operand in operands])
     _check_sides([operand.type for operand in operands], what)

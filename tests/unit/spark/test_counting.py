@@ -15,6 +15,7 @@ from eddyline.errors import RegistryError
 from eddyline.registry import Registry
 from eddyline.runtime.spark.pipeline.batch import counting
 from eddyline.runtime.spark.pipeline.batch.counting import Counting
+from eddyline.storage.local import LocalStorage
 
 
 def test_registry_away_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +30,7 @@ def test_registry_away_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Registry, "add_counters", add)
     with Registry.open(tmp_path / "r.db") as registry:
-        one = Counting(registry, tmp_path / "uncounted", "p")
+        one = Counting(registry, LocalStorage(tmp_path), "p")
         assert one.add("quotes", 0, {"a": {"matches": 1}}) is None
         away[0] = True
         assert "1 batches wait" in (one.add("quotes", 1, {"a": {"matches": 10}}) or "")
@@ -37,7 +38,7 @@ def test_registry_away_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert "2 batches wait" in (one.add("quotes", 2, {"a": {"matches": 100}}) or "")
         assert registry.counters("a") == {"a": {"matches": 1}}
         away[0] = False
-        later = Counting(registry, tmp_path / "uncounted", "p")
+        later = Counting(registry, LocalStorage(tmp_path), "p")
         assert later.add("quotes", 3, {"a": {"matches": 1000}}) is None
         assert later.add("quotes", 3, {"a": {"matches": 1000}}) is None, "replayed"
         assert registry.counters("a") == {"a": {"matches": 1111}}
@@ -63,7 +64,7 @@ class Flaky:
 
 
 def counting_with(registry: Flaky, folder: str | Path) -> Counting:
-    return Counting(cast(Registry, registry), Path(folder), "p", clock=lambda: registry.now)
+    return Counting(cast(Registry, registry), LocalStorage(Path(folder)), "p", clock=lambda: registry.now)
 
 
 def test_frequent_batches_do_not_keep_a_registry_away_that_is_back(tmp_path: Path) -> None:

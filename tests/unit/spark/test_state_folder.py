@@ -69,7 +69,7 @@ def test_a_folder_of_something_else(tmp_path: Path) -> None:
 
 
 def test_what_a_crash_left_is_no_stranger(tmp_path: Path) -> None:
-    (tmp_path / "eddyline.json.draft").write_text("{")
+    (tmp_path / ".eddyline.json.0f.draft").write_text("{")
     (tmp_path / "lock").touch()
     assert open_folder(tmp_path).name == "market"
 

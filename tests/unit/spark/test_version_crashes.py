@@ -17,6 +17,7 @@ from eddyline.queryset import open_set
 from eddyline.registry import Drop, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
 from eddyline.standing.files import files_of
+from eddyline.storage.local import LocalStorage
 from tests.unit.spark.registries import BATCH, QUOTES, check, filled, text
 
 BATCHES = 2
@@ -69,7 +70,7 @@ def work(registry: Registry, state: Path) -> None:
 
 
 def pinned(state: Path) -> dict[int, int]:
-    return {pin.batch_id: pin.version for pin in VersionLog(state / "batches").pins("quotes")}
+    return {pin.batch_id: pin.version for pin in VersionLog(LocalStorage(state / "batches")).pins("quotes")}
 
 
 @pytest.mark.parametrize("torn", [False, True])

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eddyline.errors import FileError
 from eddyline.runtime.spark.sinks.documents import Document, DocumentRecord, cut
-from tests.spark.sink_rows import US, batch_of
+from eddyline.storage.local import LocalStorage
+from tests.spark.sink_rows import batch_of
 
 TEXTS = ['{"n":1.50}', '{"s":"\u2028 \\" ü \\n 𝄞"}', "{}", "line\nbreak"]
 
 
 @pytest.fixture
 def record(tmp_path: Path) -> DocumentRecord:
-    return DocumentRecord(replace(US, checkpoint=str(tmp_path)), "hook")
+    return DocumentRecord(LocalStorage(tmp_path), "hook")
 
 
 def test_what_was_written_is_found(record: DocumentRecord) -> None:

@@ -68,7 +68,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
 
 def stage(storage: RemoteOutput) -> None:
     for name in ("part-0", "part-1", "_SUCCESS"):
-        storage.write(f"_staging/source=s/7/{name}", name.encode())
+        storage.put_if_absent(f"_staging/source=s/7/{name}", name.encode())
 
 
 def test_a_batch_and_its_record(files: Folder, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_what_a_failed_move_left_is_removed(files: Folder, tmp_path: Path, moves
     files.left = 99
     storage.remove("_staging/source=s")
     stage(storage)
-    storage.write("_staging/source=s/7/part-2", b"")
+    storage.put_if_absent("_staging/source=s/7/part-2", b"")
     storage.remove("_staging/source=s/7/nothing")
     storage.commit("_staging/source=s/7", "source=s/batch=7")
     assert storage.is_committed("source=s/batch=7")
@@ -104,10 +104,9 @@ def test_what_a_failed_move_left_is_removed(files: Folder, tmp_path: Path, moves
 def test_a_file_is_made_once(files: Folder, tmp_path: Path) -> None:
     for storage in (RemoteOutput("s3://bucket"), LocalOutput(tmp_path / "here")):
         assert storage.read("mark") is None
-        assert storage.write("mark", b"1", new=True)
-        assert not storage.write("mark", b"2", new=True)
+        assert storage.put_if_absent("mark", b"1")
+        assert not storage.put_if_absent("mark", b"2")
         assert storage.read("mark") == b"1" and storage.names() == ["mark"]
-        assert storage.write("mark", b"3") and storage.read("mark") == b"3"
 
 
 def test_without_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ class OutputColumns:
         """
         if self._read() is None:
             content = json.dumps({"columns": None if typed is None else typed.to_json()})
-            self._storage.write(COLUMNS, content.encode(), new=True)
+            self._storage.put_if_absent(COLUMNS, content.encode())
         settled = self._read()
         assert settled is not None, "columns that were just written"
         fits = typed is None if settled[0] is None else settled[0].same(typed)

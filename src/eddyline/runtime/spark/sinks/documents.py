@@ -9,15 +9,17 @@ number of cores, the options of the sink or the package itself, does not matter.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
+
 from eddyline.errors import FileError
-from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
-from eddyline.storage.durable import make_folder, write_whole
+from eddyline.runtime.spark.base.values import Batch
+from eddyline.storage.storage import Storage
 
 FOLDER: Final = "documents"  # in the checkpoint
 
@@ -34,42 +36,44 @@ class Document:
 class DocumentRecord:
     """The documents of one sink: of each source those of the batch that runs."""
 
-    def __init__(self, pipeline: PipelineIdentity, sink: str) -> None:
-        self._folder = Path(pipeline.checkpoint) / FOLDER / sink
+    def __init__(self, checkpoint: Storage, sink: str) -> None:
+        self._storage = checkpoint
+        self._folder = f"{FOLDER}/{sink}"
 
     def find(self, batch: Batch) -> Iterator[Document] | None:
         """The documents of a batch that was cut before; None where it was not."""
-        path = self._path(batch)
-        return _read(path) if path.exists() else None
+        name = self._name(batch)
+        return self._read(name) if self._storage.exists(name) else None
 
     def write(self, batch: Batch, documents: Iterable[Document]) -> None:
         """Have all documents of a batch on disk, in place of those of the batch before it, which is done."""
-        path = self._path(batch)
-        make_folder(path.parent)
-        for before in path.parent.iterdir():
-            before.unlink()
-        write_whole(path, (_line(document) for document in documents))
+        folder = f"{self._folder}/{batch.source}"
+        with self._storage.group():
+            # First: a disk that has room for the documents of one batch may have none for those of two.
+            for before in self._storage.list(folder):
+                self._storage.delete(f"{folder}/{before}")
+            self._storage.put(self._name(batch), (_line(document) for document in documents))
 
-    def _path(self, batch: Batch) -> Path:
-        return self._folder / batch.source / f"{batch.batch_id}.jsonl"
+    def _read(self, name: str) -> Iterator[Document]:
+        """One document after the other: all of them may be larger than the memory."""
+        lines = io.BufferedReader(pa.BufferReader(self._storage.map(name)))
+        for number, line in enumerate(lines):
+            yield _document(f"{self._storage}/{name}", number, line)
+
+    def _name(self, batch: Batch) -> str:
+        return f"{self._folder}/{batch.source}/{batch.batch_id}.jsonl"
 
 
 def _line(document: Document) -> bytes:
     return json.dumps({"destination": document.destination, "results": document.results}).encode() + b"\n"
 
 
-def _read(path: Path) -> Iterator[Document]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file):
-            yield _document(path, number, line)
-
-
-def _document(path: Path, number: int, line: bytes) -> Document:
+def _document(file: str, number: int, line: bytes) -> Document:
     try:
         found = json.loads(line)
         return Document(number, found["destination"], tuple(found["results"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise FileError(f"{path} is damaged: {error!r}", hint="restore the checkpoint from a copy") from None
+        raise FileError(f"{file} is damaged: {error!r}", hint="restore the checkpoint from a copy") from None
 
 
 def cut(rows: Iterable[Any], most: int, size: int) -> Iterator[Document]:

@@ -127,7 +127,7 @@ def take_possession(
     if found is not None:
         return found
     made = mark_of(settings, pipeline)
-    if storage.write(MARK, made.to_json(), new=True):
+    if storage.put_if_absent(MARK, made.to_json()):
         return made
     found = check_owner(storage, settings, pipeline, adopt=adopt)  # somebody was first
     assert found is not None, "a mark that was just there"

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any, Final, Protocol
-from uuid import uuid4
 
 from eddyline.errors import SinkError
 from eddyline.runtime.spark.base.remote_folders import local_path, open_address
-from eddyline.storage.durable import flush, write_new
+from eddyline.storage.durable import move_folder
+from eddyline.storage.local import LocalStorage
 
 COMMITS: Final = "_commits"
-FEW: Final = (
-    200  # files flushed one by one; with more of them all that the machine has to write is flushed at once
-)
 
 
 class OutputFolder(Protocol):
-    """A folder of an output; names are relative to it, with slashes."""
+    """A folder of an output; names are relative to it, with slashes.
+
+    Its own few files are read and put as in any storage. Batches are not: Spark's workers write their files, which may be
+    many and large, so that they can only be moved where they belong, all of a batch together.
+    """
 
     address: str
     """What Spark calls the folder."""
@@ -31,8 +31,8 @@ class OutputFolder(Protocol):
     def read(self, name: str) -> bytes | None:
         """The content of a file, None where there is none."""
 
-    def write(self, name: str, content: bytes, *, new: bool = False) -> bool:
-        """Write a whole file; with `new` only if there is none, and gives whether it did."""
+    def put_if_absent(self, name: str, content: bytes) -> bool:
+        """Put a file in its place unless there is one already; gives whether it was put."""
 
     def is_committed(self, name: str) -> bool:
         """Whether a folder was put in its place as a whole."""
@@ -65,10 +65,14 @@ def spark_address(path: Path) -> str:
 
 
 class LocalOutput:
-    """A folder that the operating system reaches: a rename puts a batch in its place, whole or not at all."""
+    """A folder that the operating system reaches: a rename puts a batch in its place, whole or not at all.
+
+    Here, and only here, results rely on renaming: readers who know nothing of us need no record to tell what is whole.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._storage = LocalStorage(root)
         self.address = spark_address(root)
 
     def names(self) -> list[str]:
@@ -83,29 +87,15 @@ class LocalOutput:
     def read(self, name: str) -> bytes | None:
         """The content of a file, None where there is none."""
         try:
-            return (self.root / name).read_bytes()
+            return self._storage.read(name)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise SinkError(f"the file {self.root / name} cannot be read: {error.strerror}") from None
 
-    def write(self, name: str, content: bytes, *, new: bool = False) -> bool:
-        """Write a whole file, flushed to the disk before it has its name."""
-        target = self.root / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = target.with_name(f".{target.name}.{uuid4().hex}.draft")
-        try:
-            write_new(draft, content)
-            if new:
-                os.link(draft, target)  # unlike a rename this fails where a file is there already
-            else:
-                draft.replace(target)
-        except FileExistsError:
-            return False
-        finally:
-            draft.unlink(missing_ok=True)
-        flush(target.parent)
-        return True
+    def put_if_absent(self, name: str, content: bytes) -> bool:
+        """Put a file in its place unless there is one already; gives whether it was put."""
+        return self._storage.put_if_absent(name, content)
 
     def is_committed(self, name: str) -> bool:
         """Whether a folder is there: it comes by one rename, so it is whole."""
@@ -113,19 +103,11 @@ class LocalOutput:
 
     def commit(self, staged: str, name: str) -> None:
         """Flush all files, then rename the folder."""
-        target = self.root / name
-        flush_all(self.root / staged)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (self.root / staged).rename(target)
-        flush(target.parent)
-        flush(self.root)
+        move_folder(self.root / staged, self.root / name)
 
     def remove(self, name: str) -> None:
         """Remove a folder with all that is in it, if there is one."""
-        try:
-            shutil.rmtree(self.root / name)
-        except FileNotFoundError:
-            return
+        self._storage.delete_folder(name)
 
     def files(self, name: str) -> list[tuple[str, int]] | None:
         """The visible files below a folder, with their sizes; None where there is no such folder."""
@@ -136,18 +118,6 @@ class LocalOutput:
             visible = [Path(folder, file) for file in files if not file.startswith(("_", "."))]
             found += [(str(path), path.stat().st_size) for path in visible]
         return found
-
-
-def flush_all(folder: Path) -> None:
-    """Have a folder with all that is in it on the disk."""
-    found = [(Path(within), files) for within, _, files in os.walk(folder)]
-    if sum(len(files) for _, files in found) > FEW:
-        os.sync()
-        return
-    for within, files in found:
-        for file in files:
-            flush(within / file)
-        flush(within)
 
 
 class RemoteOutput:
@@ -180,13 +150,16 @@ class RemoteOutput:
         except FileNotFoundError:
             return None
 
-    def write(self, name: str, content: bytes, *, new: bool = False) -> bool:
-        """Write a whole file; whether there was one is asked before, which two at the same moment can get past."""
-        if new and self._files.exists(self._at(name)):
+    def put_if_absent(self, name: str, content: bytes) -> bool:
+        """Put a file; whether there was one is asked before, which two at the same moment can get past."""
+        if self._files.exists(self._at(name)):
             return False
+        self._put(name, content)
+        return True
+
+    def _put(self, name: str, content: bytes) -> None:
         self._files.makedirs(self._at(name).rpartition("/")[0], exist_ok=True)
         self._files.pipe_file(self._at(name), content)
-        return True
 
     def is_committed(self, name: str) -> bool:
         """Whether the record of a folder is there."""
@@ -203,7 +176,7 @@ class RemoteOutput:
             self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
             self._files.mv(path, target)
             moved.append(f"{name}/{relative}")
-        self.write(f"{COMMITS}/{name}.json", json.dumps({"format": 1, "files": moved}).encode())
+        self._put(f"{COMMITS}/{name}.json", json.dumps({"format": 1, "files": moved}).encode())
 
     def remove(self, name: str) -> None:
         """Remove a folder with all that is in it, if there is one."""

@@ -9,9 +9,7 @@ A file holds a thousand batches, so that looking at the newest ones costs the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from threading import RLock
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -19,17 +17,22 @@ from urllib.parse import quote, unquote
 from eddyline.errors import FileError
 from eddyline.runtime.spark.versions.orders import Orders
 from eddyline.runtime.spark.versions.pin_file import Pin, PinFile, Served
+from eddyline.storage.storage import Storage
 
 BATCHES: Final = 1000  # in one file
 OPEN_FILES: Final = 2  # whose content is remembered for each source
+
+Line = Mapping[str, Any]
 
 
 class VersionLog:
     """The pins of all sources of a pipeline. Threads and processes may share it: a batch is pinned once.
 
     >>> import tempfile
+    >>> from pathlib import Path
+    >>> from eddyline.storage.local import LocalStorage
     >>> folder = tempfile.TemporaryDirectory()
-    >>> log = VersionLog(folder.name)
+    >>> log = VersionLog(LocalStorage(Path(folder.name)))
     >>> log.pin("quotes", 0, lambda: 7).version, log.pin("quotes", 0, lambda: 8).version
     (7, 7)
     >>> log.commit("quotes", 0, {"rows": 100}), log.committed("quotes", 0)
@@ -37,8 +40,8 @@ class VersionLog:
     >>> folder.cleanup()
     """
 
-    def __init__(self, folder: str | Path) -> None:
-        self._folder = Path(folder).absolute()
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
         self._files: dict[tuple[str, int], PinFile] = {}
         self._lock = RLock()
 
@@ -58,26 +61,31 @@ class VersionLog:
             return found
         version = choose()
         fresh = Pin(source, batch_id, version, datetime.now(UTC), orders=orders(version))
-        with self._writing(source, batch_id) as file:
-            if batch_id not in file.batches:
-                file.append(file.line(fresh))
-            return file.batches[batch_id].pin
+
+        def line(file: PinFile) -> Line | None:
+            return None if batch_id in file.batches else file.line(fresh)
+
+        return self._append(source, batch_id, line).pin
 
     def update(self, pin: Pin) -> None:
         """Write down more about a batch that is pinned."""
-        with self._writing(pin.source, pin.batch_id) as file:
-            if pin.batch_id not in file.batches:
-                raise FileError(f'batch {pin.batch_id} of source "{pin.source}" is not pinned')
-            file.append(file.line(pin))
+
+        def line(file: PinFile) -> Line:
+            _pinned(file, pin.source, pin.batch_id)
+            return file.line(pin)
+
+        self._append(pin.source, pin.batch_id, line)
 
     def commit(self, source: str, batch_id: int, account: Mapping[str, Any]) -> None:
         """A batch is done; said once more it stays as it was said first. Keep the account small: totals."""
-        with self._writing(source, batch_id) as file:
-            if batch_id not in file.batches:
-                raise FileError(f'batch {batch_id} of source "{source}" is not pinned')
-            if file.batches[batch_id].committed is None:
-                at = datetime.now(UTC).isoformat()
-                file.append({"batch": batch_id, "account": dict(account), "committed": at})
+
+        def line(file: PinFile) -> Line | None:
+            if _pinned(file, source, batch_id).committed is not None:
+                return None
+            at = datetime.now(UTC).isoformat()
+            return {"batch": batch_id, "account": dict(account), "committed": at}
+
+        self._append(source, batch_id, line)
 
     def find(self, source: str, batch_id: int) -> Pin | None:
         """The pin of a batch, None if it has none."""
@@ -98,9 +106,7 @@ class VersionLog:
 
     def sources(self) -> list[str]:
         """The sources that have pins."""
-        if not self._folder.is_dir():
-            return []
-        return sorted(unquote(path.name) for path in self._folder.iterdir() if path.is_dir())
+        return sorted(unquote(name) for name in self._storage.folders(""))
 
     def pins(self, source: str, first: int = 0, last: int | None = None) -> list[Pin]:
         """The pins of a range of batches, `last` included, in order."""
@@ -148,24 +154,25 @@ class VersionLog:
 
     def _numbers(self, source: str) -> list[int]:
         """The numbers of a source's files."""
-        try:
-            names = [path.name for path in (self._folder / _name(source)).iterdir()]
-        except FileNotFoundError:
-            return []
+        names = self._storage.list(_name(source))
         stems = [name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl")]
         return [int(stem) // BATCHES for stem in stems if stem.isdigit()]
 
-    @contextmanager
-    def _writing(self, source: str, batch_id: int) -> Iterator[PinFile]:
+    def _append(self, source: str, batch_id: int, line_of: Callable[[PinFile], Line | None]) -> Served:
+        """The batch, after a line was appended, if one is needed: `line_of` says it from what was read."""
         assert batch_id >= 0, "Spark counts batches from zero"
         with self._lock:
             file = self._file(source, batch_id // BATCHES)
             try:
-                with file.writing():
-                    yield file
+                while True:
+                    file.read()
+                    line = line_of(file)
+                    # Where another process was first, what it wrote decides anew: it may have pinned the same batch.
+                    if line is None or file.append(line):
+                        return file.batches[batch_id]
             except OSError as error:
                 raise FileError(
-                    f'batch {batch_id} of source "{source}" cannot be written down in {self._folder}: {error}',
+                    f'batch {batch_id} of source "{source}" cannot be written down in {self._storage}: {error}',
                     hint="the batch runs again when that is mended",
                 ) from error
 
@@ -173,12 +180,18 @@ class VersionLog:
         key = (source, number)
         file = self._files.pop(key, None)
         if file is None:
-            file = PinFile(self._folder / _name(source) / f"{number * BATCHES:09d}.jsonl", source)
+            file = PinFile(self._storage, f"{_name(source)}/{number * BATCHES:09d}.jsonl", source)
         self._files[key] = file
         others = [known for known in self._files if known[0] == source]
         for known in others[:-OPEN_FILES]:
             del self._files[known]
         return file
+
+
+def _pinned(file: PinFile, source: str, batch_id: int) -> Served:
+    if batch_id not in file.batches:
+        raise FileError(f'batch {batch_id} of source "{source}" is not pinned')
+    return file.batches[batch_id]
 
 
 def _name(source: str) -> str:

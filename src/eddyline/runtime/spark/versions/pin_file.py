@@ -1,31 +1,26 @@
-"""The pins of a thousand batches of a source: the lines of a file, read on as it grows.
+"""The pins of a thousand batches of a source: the lines of a log, read on as it grows.
 
     {"batch": 17, "version": 4, "at": "...", "orders": [{...}]}     pinned, with the orders of its segments
-    {"batch": 18, "version": 4, "at": "...", "orders": 17}          with those of batch 17, in the same file
+    {"batch": 18, "version": 4, "at": "...", "orders": 17}          with those of batch 17, in the same log
     {"batch": 18, ..., "nulled": ["..."]}                           updated: the last line of a batch holds
     {"batch": 18, ..., "set_aside": [["path", "reason"]]}           the same: without some of its files
     {"batch": 18, ..., "settled": true}                             the same: delivery may have begun
     {"batch": 17, "account": {...}, "committed": "..."}             done
 
-Lines of releases that knew no orders have none. A line counts once it ends; what a crash left of one is cut off before the
-next is written.
+Lines of releases that knew no orders have none.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from eddyline.errors import FileError
 from eddyline.runtime.spark.versions.orders import Orders, SegmentOrder
-from eddyline.storage.durable import flush, make_folder
+from eddyline.storage.storage import Storage
 
 
 class SetAside(NamedTuple):
@@ -63,43 +58,24 @@ class Served:
 
 
 class PinFile:
-    """A thousand batches of a source: the content of a file, read on as it grows."""
+    """A thousand batches of a source: the content of a log, read on as it grows."""
 
-    def __init__(self, path: Path, source: str) -> None:
-        self._path = path
+    def __init__(self, storage: Storage, name: str, source: str) -> None:
+        self._where = f"{storage}/{name}"
+        self._log = storage.line_log(name)
         self._source = source
-        self._end = 0  # bytes of whole lines that were read
-        self._handle: int | None = None
         self._same: int | None = None  # the last batch whose line has orders in full
         self.batches: dict[int, Served] = {}
 
     def read(self) -> None:
         """Read what was written since."""
-        try:
-            handle = os.open(self._path, os.O_RDONLY)
-        except FileNotFoundError:
-            return
-        try:
-            self._read_on(handle)
-        finally:
-            os.close(handle)
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Nobody else writes meanwhile, and everything is read."""
-        make_folder(self._path.parent)
-        fresh = not self._path.exists()
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            if fresh:
-                flush(self._path.parent)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            self._read_on(handle)
-            self._handle = handle
-            yield
-        finally:
-            self._handle = None
-            os.close(handle)
+        for line in self._log.read():
+            try:
+                self._take(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise FileError(
+                    f"{self._where} is damaged: {error!r}", hint="restore the checkpoint from a copy"
+                ) from error
 
     def line(self, pin: Pin) -> dict[str, Any]:
         """A pin as a line; orders that the last one has too are told by its number."""
@@ -110,40 +86,12 @@ class PinFile:
             return {**line, "orders": self._same}
         return {**line, "orders": [order.as_json() for order in pin.orders]} if pin.orders else line
 
-    def append(self, line: Mapping[str, Any]) -> None:
-        """Write one more line, on disk when this returns."""
-        assert self._handle is not None, "lines are appended while writing"
-        content = json.dumps(line).encode() + b"\n"
-        os.ftruncate(self._handle, self._end)  # what a crash left of a line
-        try:
-            self._write(self._handle, content)
-        except BaseException:
-            with suppress(OSError):
-                os.ftruncate(self._handle, self._end)  # it may not be on disk, so nobody shall see it
-            raise
-        self._end += len(content)
-        self._take(line)
-
-    def _write(self, handle: int, content: bytes) -> None:
-        view, written = memoryview(content), 0
-        while written < len(content):
-            written += os.pwrite(handle, view[written:], self._end + written)
-        os.fsync(handle)
-
-    def _read_on(self, handle: int) -> None:
-        size = os.fstat(handle).st_size
-        if size <= self._end:
-            return
-        content = os.pread(handle, size - self._end, self._end)
-        whole = content[: content.rfind(b"\n") + 1]
-        for line in whole.splitlines():
-            try:
-                self._take(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise FileError(
-                    f"{self._path} is damaged: {error!r}", hint="restore the checkpoint from a copy"
-                ) from error
-        self._end += len(whole)
+    def append(self, line: Mapping[str, Any]) -> bool:
+        """Write one more line, which lasts once this returns; False if others were first, and have to be read."""
+        appended = self._log.append(json.dumps(line).encode())
+        if appended:
+            self._take(line)
+        return appended
 
     def _take(self, line: Mapping[str, Any]) -> None:
         batch_id = int(line["batch"])

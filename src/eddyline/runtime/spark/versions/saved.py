@@ -6,11 +6,10 @@ first was damaged or the time zone is another now, `7.1` and so on: the highest 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from eddyline.errors import FileError
 from eddyline.execute.segment import SegmentExecutor
@@ -21,8 +20,9 @@ from eddyline.runtime.spark.versions.lexicon import Lexicon, read_texts
 from eddyline.runtime.spark.versions.table import Lists, Table
 from eddyline.standing.files import MANIFEST, check_file, files_of, read_manifest, sweep
 from eddyline.standing.pages import file_of, open_page
-from eddyline.storage.durable import flush
 from eddyline.storage.local import LocalStorage
+
+VERSIONS: Final = "versions"
 
 
 class SavedVersions:
@@ -31,7 +31,6 @@ class SavedVersions:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.storage = LocalStorage(root)
-        self._versions = root / "versions"
         self._swept = False  # what an earlier process may have left when it was killed
 
     def newest(self) -> int | None:
@@ -41,7 +40,7 @@ class SavedVersions:
     def path(self, version: int) -> Path | None:
         """The folder of a version; None if it is not there."""
         builds = [build for found, build in self._builds() if found == version]
-        return self._versions / _name(version, max(builds)) if builds else None
+        return self.root / VERSIONS / _name(version, max(builds)) if builds else None
 
     def save(self, compiled: Compiled, recipe: Recipe) -> Compiled:
         """Write what is new in a version; gives it back as one that knows where it lies."""
@@ -105,16 +104,17 @@ class SavedVersions:
         newest = dict(builds)  # the highest compilation of each
         gone = [version for version in newest if version < before and version not in keep]
         stay = {_name(version, build) for version, build in newest.items() if version not in gone}
-        strays = [folder for folder in self._folders() if folder.name not in stay]
+        strays = [name for name in self._names() if name not in stay]
         if self._swept and not strays:
             return []
-        for folder in strays:
-            (folder / MANIFEST).unlink(missing_ok=True)  # first: from here on the version is none
-            flush(folder)
-            shutil.rmtree(folder)
-        needed = {file for name in stay for file in files_of(self._versions / name)}
+        for name in strays:
+            # First, and for good: from here on the version is none. If its manifest came back, it would name files that are gone.
+            self.storage.delete(f"{VERSIONS}/{name}/{MANIFEST}")
+            self.storage.delete_folder(f"{VERSIONS}/{name}")
+        needed = {file for name in stay for file in files_of(self.root / VERSIONS / name)}
         needed |= {f"segments/{executor.name}" for executor in used}
-        sweep(self.storage, needed)
+        with self.storage.group():
+            sweep(self.storage, needed)
         self._swept = True
         return gone
 
@@ -124,11 +124,12 @@ class SavedVersions:
 
     def _builds(self) -> list[tuple[int, int]]:
         """The versions that are complete, with the numbers of their compilations."""
-        return [_numbers(folder.name) for folder in self._folders() if (folder / MANIFEST).exists()]
+        whole = [name for name in self._names() if self.storage.exists(f"{VERSIONS}/{name}/{MANIFEST}")]
+        return [_numbers(name) for name in whole]
 
-    def _folders(self) -> list[Path]:
-        found = self._versions.iterdir() if self._versions.is_dir() else ()
-        return [folder for folder in found if folder.name.partition(".")[0].isdigit()]
+    def _names(self) -> list[str]:
+        """The versions of which there is anything."""
+        return [name for name in self.storage.folders(VERSIONS) if name.partition(".")[0].isdigit()]
 
 
 def _name(version: int, build: int) -> str:

@@ -7,6 +7,7 @@ state/
     batches/<source>/   which version serves which batch (`VersionLog`)
     sets/               compiled versions (`Versions`)
     documents/<sink>/   documents of webhooks that are being sent (`DocumentRecord`)
+    uncounted/<source>/ counters that wait for the registry (`Counting`)
     metrics.jsonl
 """
 
@@ -22,12 +23,12 @@ from uuid import uuid4
 
 from eddyline.errors import FileError, RegistryError
 from eddyline.runtime.spark.versions.log import VersionLog
-from eddyline.storage.durable import make_folder, write_whole
 from eddyline.storage.folder_lock import LOCK, FolderLock, Holder, holder_of
+from eddyline.storage.local import LocalStorage
+from eddyline.storage.storage import Storage
 
 FORMAT: Final = 1
 IDENTITY: Final = "eddyline.json"
-_STRAYS: Final = {LOCK, IDENTITY + ".draft"}  # what may stand in a folder whose identity was not written yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +53,19 @@ class StateFolder:
     def open(path: str | Path, *, name: str, sources: Iterable[str]) -> StateFolder:
         """Open a pipeline's folder, made if it is not there; one of something else is refused. Does not lock it."""
         path, sources = Path(path).absolute(), tuple(sources)
+        storage = LocalStorage(path)
         try:
-            make_folder(path)
-            identity = _read_identity(path)
+            identity = _read_identity(storage)
             if identity is None:
-                _refuse_strangers(path)
+                _refuse_strangers(storage)
                 identity = {"format": FORMAT, "pipeline": uuid4().hex, "name": name, "sources": sources}
                 identity["made"] = datetime.now(UTC).isoformat()
-                _write_identity(path, identity)
+                _write_identity(storage, identity)
             _refuse_others(path, identity, name)
             known = tuple(identity["sources"])
             if not set(sources) <= set(known):
                 known = (*known, *(source for source in sources if source not in known))
-                _write_identity(path, {**identity, "sources": known})
+                _write_identity(storage, {**identity, "sources": known})
         except OSError as error:
             raise FileError(f"{path} cannot hold the state of a pipeline: {error}") from error
         return StateFolder(path, identity["pipeline"], name, known)
@@ -73,7 +74,7 @@ class StateFolder:
     def find(path: str | Path) -> StateFolder:
         """A pipeline's folder that exists, whatever the pipeline is called; nothing is made."""
         path = Path(path).absolute()
-        identity = _read_identity(path)
+        identity = _read_identity(LocalStorage(path))
         if identity is None:
             raise FileError(
                 f"{path} is not the state of a pipeline", hint="name the checkpoint of a pipeline"
@@ -95,14 +96,19 @@ class StateFolder:
         )
 
     @property
+    def storage(self) -> Storage:
+        """The files of the folder."""
+        return LocalStorage(self.path)
+
+    @property
     def sets(self) -> Path:
         """Where compiled versions lie."""
         return self.path / "sets"
 
     @property
-    def batches(self) -> Path:
+    def batches(self) -> Storage:
         """Where it is written down which version serves which batch."""
-        return self.path / "batches"
+        return LocalStorage(self.path / "batches")
 
     @property
     def metrics(self) -> Path:
@@ -115,7 +121,7 @@ class StateFolder:
 
     def refuse_other_registry(self, registry: str | None) -> None:
         """Refuse a registry that is not the one whose queries the pipeline has served; `registry` is its identity."""
-        known = (_read_identity(self.path) or {}).get("registry")
+        known = (_read_identity(self.storage) or {}).get("registry")
         if registry is not None and known not in (None, registry):
             raise RegistryError(
                 f"the state in {self.path} belongs to another registry than the one that is named now",
@@ -125,10 +131,10 @@ class StateFolder:
     def remember_registry(self, registry: str | None) -> None:
         """Write down which registry the pipeline follows; refused where it has followed another one."""
         self.refuse_other_registry(registry)
-        identity = _read_identity(self.path)
+        identity = _read_identity(self.storage)
         assert identity is not None, "it was written when the folder was opened"
         if registry is not None and "registry" not in identity:
-            _write_identity(self.path, {**identity, "registry": registry})
+            _write_identity(self.storage, {**identity, "registry": registry})
 
     def refuse_lost_checkpoints(self) -> None:
         """Refuse a source whose batches were served and of which Spark knows nothing any more.
@@ -146,11 +152,11 @@ class StateFolder:
                 )
 
 
-def _read_identity(path: Path) -> dict[str, Any] | None:
-    file = path / IDENTITY
+def _read_identity(storage: Storage) -> dict[str, Any] | None:
+    file = f"{storage}/{IDENTITY}"
     try:
-        identity = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        identity = json.loads(storage.read(IDENTITY))
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         raise FileError(f"{file} is damaged: {error}", hint=_DAMAGED) from error
@@ -179,14 +185,16 @@ def _refuse_others(path: Path, identity: dict[str, Any], name: str) -> None:
         )
 
 
-def _refuse_strangers(path: Path) -> None:
-    strangers = sorted(found.name for found in path.iterdir() if found.name not in _STRAYS)
+def _refuse_strangers(storage: Storage) -> None:
+    """Refuse a folder with anything but a lock and what a crash has left of an identity."""
+    files = [name for name in storage.list("") if name != LOCK and not name.endswith(".draft")]
+    strangers = sorted([*files, *storage.folders("")])
     if strangers:
         raise FileError(
-            f'{path} is not empty and not the state of a pipeline: there is "{strangers[0]}"',
+            f'{storage} is not empty and not the state of a pipeline: there is "{strangers[0]}"',
             hint="name a new folder as checkpoint",
         )
 
 
-def _write_identity(path: Path, identity: dict[str, Any]) -> None:
-    write_whole(path / IDENTITY, json.dumps(identity, indent=2).encode())
+def _write_identity(storage: Storage, identity: dict[str, Any]) -> None:
+    storage.put(IDENTITY, json.dumps(identity, indent=2).encode())

@@ -6,6 +6,8 @@ When the file has reached its size it becomes `<name>.1` in one step, and the ne
 
     metrics.jsonl.1    {"totals": {...}}  {report}  {report} ...
     metrics.jsonl      {"totals": {...}}  {report} ...            both together at most twice MOST_BYTES and a line
+
+It is no part of a pipeline's state, so it is not kept in a storage: nothing is flushed, and reports may be lost with the power.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
 from eddyline.runtime.spark.versions.orders import Orders
 from eddyline.runtime.spark.watching import Metrics
 from eddyline.sql.resolver import Resolver
+from eddyline.storage.durable import make_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +58,7 @@ class BatchContext:
         self._forgotten = 0  # versions below are deleted
         try:
             self.registry = self._open.enter_context(open_registry(settings))
-            self.counting = Counting(self.registry, self.state.path / "uncounted", self.state.id)
+            self.counting = Counting(self.registry, self.state.storage, self.state.id)
             self.resolver = spark_resolver(spark, self.registry.streams(), allowed=settings.functions)
             self.callers = Callers(self.resolver)
             self.versions = open_versions(settings, spark, self.registry, self.state.sets, self.resolver)
@@ -85,7 +86,7 @@ class BatchContext:
 
     def current(self) -> int:
         """The newest version; processes that share the folder of versions write into it one after the other."""
-        self.state.sets.mkdir(parents=True, exist_ok=True)
+        make_folder(self.state.sets)  # for good, although it is only for the lock: versions are saved in it
         with (self.state.sets / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             return self.versions.current()

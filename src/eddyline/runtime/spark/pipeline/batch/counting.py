@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Final
 
 from eddyline.delivery.retry import Pause
 from eddyline.errors import RegistryError
 from eddyline.registry import Registry
-from eddyline.storage.durable import make_folder, write_whole
+from eddyline.storage.storage import Storage
 
+FOLDER: Final = "uncounted"  # in the checkpoint
 AGAIN: Final = 10.0  # seconds before a registry that failed is asked again
 
 Counters = Mapping[str, Mapping[str, int]]
@@ -29,13 +29,13 @@ class Counting:
     def __init__(
         self,
         registry: Registry,
-        folder: Path,
+        checkpoint: Storage,
         origin: str,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._registry = registry
-        self._folder = folder
+        self._storage = checkpoint
         self._origin = origin
         self._pause = Pause(clock=clock)
         self._failure = ""  # what the registry said the last time it failed
@@ -50,22 +50,23 @@ class Counting:
             except RegistryError as error:
                 self._failure = error.message
                 self._pause.begin(AGAIN)
-        folder = self._folder / source
-        make_folder(folder)
-        write_whole(folder / f"{batch_id}.json", json.dumps(counters).encode())
+        self._storage.put(_name(source, batch_id), json.dumps(counters).encode())
         several = len(self._waiting(source))
         return f"the counters of {several} batches wait for the registry: {self._failure}"
 
     def _count_waiting(self, source: str) -> None:
-        for number, path in self._waiting(source):
-            self._count(source, number, json.loads(path.read_text(encoding="utf-8")))
-            path.unlink()
+        for batch_id in self._waiting(source):
+            self._count(source, batch_id, json.loads(self._storage.read(_name(source, batch_id))))
+            # Last: what is counted a second time counts once, but what is deleted first may never be counted.
+            self._storage.delete(_name(source, batch_id))
 
     def _count(self, source: str, batch_id: int, counters: Counters) -> None:
         self._registry.add_counters(counters, once=(f"{self._origin}/{source}", batch_id))
 
-    def _waiting(self, source: str) -> list[tuple[int, Path]]:
-        folder = self._folder / source
-        if not folder.is_dir():
-            return []
-        return sorted((int(path.stem), path) for path in folder.glob("*.json"))
+    def _waiting(self, source: str) -> list[int]:
+        names = self._storage.list(f"{FOLDER}/{source}")
+        return sorted(int(name.removesuffix(".json")) for name in names if name.endswith(".json"))
+
+
+def _name(source: str, batch_id: int) -> str:
+    return f"{FOLDER}/{source}/{batch_id}.json"
