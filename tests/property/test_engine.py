@@ -138,9 +138,9 @@ def follow(engine: Engine, model: Model, readers: Readers, step: tuple) -> None:
             assert len(streams) == len(set(streams)) and not version.is_worn
 
 
-def paused(**options: Any) -> Engine:
+def without_merging(**options: Any) -> Engine:
     engine = Engine(**options)
-    engine._standing.merger.paused = True
+    engine._standing.merger.close()
     return engine
 
 
@@ -149,7 +149,7 @@ def paused(**options: Any) -> Engine:
 @given(steps)
 def test_deliveries_are_the_references(script: list[tuple]) -> None:
     with small_levels():
-        run(paused, script)
+        run(without_merging, script)
 
 
 @pytest.mark.slow

@@ -95,9 +95,9 @@ class Changes:
         """The queries that are let in to be counted only; a `QueryError` if one of them is not let in."""
         if self._admission.is_open:
             return set()
-        edits = edit.puts
-        check = self._admission.check(edits, self._standing.current.compiler, self._entries)
-        verdicts = {put.id: check(Query(put.id, put.sql)) for put in edits}
+        puts = edit.puts
+        check = self._admission.check(puts, self._standing.current.compiler, self._entries)
+        verdicts = {put.id: check(Query(put.id, put.sql)) for put in puts}
         for id, verdict in verdicts.items():
             if verdict.state is State.DISABLED:
                 raise QueryError(verdict.note or "it would stay disabled", query=id)
@@ -118,7 +118,10 @@ class Changes:
     def take_over(
         self, version: int, streams: Iterable[Stream], entries: Sequence[Entry]
     ) -> list[QueryError]:
-        """Make the set that of a registry's version; gives the queries that cannot be evaluated here."""
+        """Make the set that of a registry's version; gives the queries that cannot be evaluated here.
+
+        The caller holds the lock.
+        """
         before = self._standing.current
         compiler, redeclared = _declared(before.compiler, streams)
         problems: list[QueryError] = []
@@ -137,7 +140,9 @@ class Changes:
             except QueryError as error:
                 problems.append(error)
         leaving = [dense for dense in before.table.alive.tolist() if dense not in kept]
-        left_out = self._standing.try_change(leaving, coming, version=version, compiler=compiler)
+        left_out = self._standing.change(
+            leaving, coming, version=version, compiler=compiler, allow_left_out=True
+        )
         return [*problems, *left_out]
 
 

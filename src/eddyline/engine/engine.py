@@ -109,6 +109,8 @@ class Engine:
         self._registry = registry
         self._log = None if deliveries is None else DeliveryLog(deliveries)
         self._closed = False
+        # Locks are taken in this order: _pushing, _counting, the ledger's. A callback may change queries, so the lock of
+        # the standing set may be taken inside of _pushing, never the other way round.
         self._pushing = threading.RLock()  # held to the end of handing out, which may wait for readers
         self._counting = threading.Lock()  # held while a batch is evaluated and entered into the ledger
         self._subscriptions: tuple[Subscription, ...] = ()
@@ -289,7 +291,10 @@ class Engine:
 
     @property
     def ledger(self) -> Ledger:
-        """Accounts of all batches and queries."""
+        """Accounts of all batches and queries.
+
+        Changes since the last push are entered first, so this waits for a push that is being evaluated.
+        """
         with self._counting:
             self._ledger.advance(self._standing.current)
             return self._ledger
@@ -340,18 +345,18 @@ class Engine:
         self.close()
 
     def _change_registry(self, registry: Registry, edit: Edit) -> int:
-        with self._standing.lock:
-            for attempt in range(ATTEMPTS):
-                base = self.sync()
-                self._changes.check(edit)
-                try:
-                    if edit:
-                        compiler = self._standing.current.compiler
-                        write_through(registry, edit, compiler, base, self._admission)
-                    return self.sync()
-                except ConflictError:
-                    if attempt == ATTEMPTS - 1:
-                        raise
+        """Make an edit in the registry, again if others were first, and take over its version; the caller holds the lock."""
+        for attempt in range(ATTEMPTS):
+            base = self.sync()
+            self._changes.check(edit)
+            try:
+                if edit:
+                    compiler = self._standing.current.compiler
+                    write_through(registry, edit, compiler, base, self._admission)
+                return self.sync()
+            except ConflictError:
+                if attempt == ATTEMPTS - 1:
+                    raise
         raise AssertionError("the last attempt returns or raises")
 
     def _refuse_if_closed(self) -> None:
@@ -382,7 +387,7 @@ class Engine:
 
     def _report(self, deliveries: Deliveries, error: DeliveryFailure) -> None:
         deliveries.errors.append(error)
-        self._ledger.error(error.queries)
+        self._ledger.add_error(error.queries)
         log.error("%s", error, exc_info=error.error)
 
     def _unsubscribe(self, subscription: Subscription) -> None:

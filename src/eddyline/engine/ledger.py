@@ -37,7 +37,9 @@ class Ledger:
 
     def __init__(self, *, for_saving: bool = False) -> None:
         self._lock = threading.RLock()
-        self._gone: dict[str, Account] | None = {} if for_saving else None  # gains of removed queries
+        self._unsaved_of_removed: dict[str, Account] | None = (
+            {} if for_saving else None
+        )  # gains of removed queries
         self._events: deque[Change | Moved] = deque()
         self._counts = np.zeros((len(KINDS), 0), np.int64)  # by dense id; failures are counted by expression
         self._members: dict[str, Member] = {}
@@ -50,13 +52,16 @@ class Ledger:
         self._removed = Account()
 
     def note(self, event: Change | Moved) -> None:
-        """Hear of a change, or of rows that have moved; it is entered when the next batch that sees it comes."""
+        """Hear of a change, or of rows that have moved; it is entered when the next batch that sees it comes.
+
+        Without the lock: a change must not wait for a push that is being entered, and a deque's append is atomic.
+        """
         self._events.append(event)
 
     def advance(self, version: Version) -> None:
         """Enter what leads up to a version; pushes call this in front of their batch."""
         with self._lock:
-            while self._events and _is_behind(self._events[0], version):
+            while self._events and _is_seen_by(self._events[0], version):
                 event = self._events.popleft()
                 if isinstance(event, Moved):
                     self._move(event.rows)
@@ -75,7 +80,7 @@ class Ledger:
     def _move(self, rows: Integers) -> None:
         """Enter that dense ids have changed; accounts of queries that are gone were closed before."""
         kept = np.flatnonzero(rows >= 0)
-        self._grow(max(self._room, len(rows)))
+        self._grow(max(self._room, len(rows)))  # rows that came since the last batch have no counts yet
         self._counts = self._counts[:, kept]
         self._members = {id: replace(m, dense=int(rows[m.dense])) for id, m in self._members.items()}
         self._before = {int(rows[dense]): counts for dense, counts in self._before.items()}
@@ -92,8 +97,10 @@ class Ledger:
                 account += self._earlier.pop(member.id, (Account(), None))[0]
                 self._removed += account
                 gained = account - self._saved.pop(member.id, Account())
-                if self._gone is not None:
-                    self._gone[member.id] = self._gone.get(member.id, Account()) + gained
+                if self._unsaved_of_removed is not None:
+                    self._unsaved_of_removed[member.id] = (
+                        self._unsaved_of_removed.get(member.id, Account()) + gained
+                    )
             del self._members[member.id]
             self._before.pop(member.dense, None)
             self._outputs.pop(member.dense, None)
@@ -119,7 +126,7 @@ class Ledger:
                     self._outputs.setdefault(dense, Counter())[expression] += count
             self._totals = _plus(self._totals, batch)
 
-    def error(self, ids: Iterable[str]) -> None:
+    def add_error(self, ids: Iterable[str]) -> None:
         """Count a receiver that failed, for the queries whose rows it was to get."""
         with self._lock:
             self._totals = replace(self._totals, total=self._totals.total + Account(errors=1))
@@ -171,20 +178,20 @@ class Ledger:
             accounts = self.queries()
             gains = {id: account - self._saved.get(id, Account()) for id, account in accounts.items()}
             self._saved = accounts
-            for id, gone in (self._gone or {}).items():
+            for id, gone in (self._unsaved_of_removed or {}).items():
                 gains[id] = gains.get(id, Account()) + gone
-            if self._gone:
-                self._gone = {}
+            if self._unsaved_of_removed:
+                self._unsaved_of_removed = {}
             return {id: gained for id, gained in gains.items() if gained != Account()}
 
     def give_back(self, gains: Mapping[str, Account]) -> None:
-        """They could not be kept: they count as gained again."""
+        """Count gains that could not be kept as gained again."""
         with self._lock:
             for id, gained in gains.items():
                 if id in self._saved:
                     self._saved[id] -= gained
-                elif self._gone is not None:
-                    self._gone[id] = self._gone.get(id, Account()) + gained
+                elif self._unsaved_of_removed is not None:
+                    self._unsaved_of_removed[id] = self._unsaved_of_removed.get(id, Account()) + gained
 
     def _member(self, id: str) -> Member:
         if id not in self._members:
@@ -213,8 +220,8 @@ class Ledger:
         return found
 
 
-def _is_behind(event: Change | Moved, version: Version) -> bool:
-    """Whether a version comes after an event; both are in the order in which versions were published."""
+def _is_seen_by(event: Change | Moved, version: Version) -> bool:
+    """Whether a version has what an event tells; events are in the order in which versions were published."""
     return event.epoch <= version.epoch if isinstance(event, Moved) else event.version <= version.version
 
 

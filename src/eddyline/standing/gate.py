@@ -21,7 +21,10 @@ PATIENCE: Final = 0.02  # seconds that compiling waits for a push to end
 
 
 class Gate:
-    """Knows whether a push is under way; compiling waits for its end, a push waits for nothing."""
+    """Knows whether a push is under way; compiling waits for its end, a push waits for nothing.
+
+    For one push at a time: an engine evaluates them one after the other.
+    """
 
     def __init__(self) -> None:
         self._idle = threading.Event()

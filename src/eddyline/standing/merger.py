@@ -31,7 +31,7 @@ from eddyline.standing.version import Version
 if TYPE_CHECKING:
     from eddyline.standing.standing import Standing
 
-FAR: Final = 64  # queries from which on another process is worth the way
+WORTH_A_PROCESS: Final = 64  # queries from which on sending them to another process pays
 REST: Final = 1.0  # seconds without a change after which there is time to tidy up
 Where = Literal["thread", "process"]
 Choose = Callable[[Sequence[Placed]], tuple[Placed, ...]]
@@ -56,13 +56,14 @@ class Merger:
         self._thread: threading.Thread | None = None
         self._urgent = threading.Event()  # ends a rest: something is due, or the merger is closed
         self._changed_at = 0.0
-        self._one = threading.Lock()  # one merge at a time
+        # One merge at a time. Taken before the lock of the set: `wake`, which is called in that one, must not take it.
+        self._one = threading.Lock()
         self._broken: set[SegmentExecutor] = set()  # those whose merge failed: not tried again
-        self.paused = False
+        self._closed = False
 
     def close(self) -> None:
         """Let go of the other process, and of the thread where it waits."""
-        self.paused = True
+        self._closed = True
         self._urgent.set()
         if self._process is not None:
             self._process.close()
@@ -73,7 +74,7 @@ class Merger:
         is_due = self._is_due()
         if is_due:
             self._urgent.set()
-        if self.paused or self._thread is not None or not (is_due or self._is_untidy()):
+        if self._closed or self._thread is not None or not (is_due or self._is_untidy()):
             return
         self._thread = threading.Thread(target=self._run, name="eddyline-merging", daemon=True)
         self._thread.start()
@@ -96,14 +97,15 @@ class Merger:
             pass
 
     def _step(self) -> bool:
-        """One merge, or one look for another; False at the end, when the thread is not there any more for anybody."""
+        """One merge, or one look for another; False when the thread ends."""
         with self._one:
             self._compact()
             merge = self._next(self._due)
         if merge is None and self._is_untidy() and self._waited_for_rest():
             merge = self._next(policy.untidy)
+        # In the lock that `wake` is called in: a change either sees this thread and relies on it, or starts another.
         with self._standing.lock:
-            if self.paused or (merge is None and not self._is_due() and not self._is_untidy()):
+            if self._closed or (merge is None and not self._is_due() and not self._is_untidy()):
                 self._thread = None
                 return False
         if merge is not None:
@@ -146,13 +148,13 @@ class Merger:
         """Build the one segment, then put it into the place of the others; who was removed meanwhile is dead in it."""
         self._standing.gate.wait()
         merged = self._merged(merge)
-        if len(merged) > 1:  # they cannot be compiled together
+        if len(merged) > 1:  # they cannot be compiled together: chosen again they would never end
             self._broken.update(placed.executor for placed in merged)
         self._standing.swap(lambda now: now.replaced(merge.segments, merged, merge.version.epoch))
 
     def _merged(self, merge: Merge) -> list[Placed]:
         """The one segment; none if nobody in them is alive."""
-        if self._process is not None and sum(placed.size for placed in merge.segments) >= FAR:
+        if self._process is not None and sum(placed.size for placed in merge.segments) >= WORTH_A_PROCESS:
             try:
                 return self._merged_elsewhere(merge, self._process)
             except (OSError, EOFError, pickle.PickleError) as error:

@@ -17,13 +17,11 @@ from typing import Final
 
 from eddyline.execute.placed import Placed
 
-OPEN: Final = (
-    16  # a change takes in the youngest segment while it stays below this size: 16 are built in 1.5 ms
-)
+# A change takes in the youngest segment while it stays below this size: 16 queries are built in 1.5 ms.
+OPEN: Final = 16
 FAN: Final = 16
-UNTIDY: Final = (
-    0.05  # the share of queries outside the largest segment, or dead, from which on tidying up pays
-)
+# The share of queries outside the largest segment, or dead, from which on tidying up pays.
+UNTIDY: Final = 0.05
 
 
 def open_segment(segments: Sequence[Placed], coming: int, largest: int | None = None) -> Placed | None:

@@ -84,29 +84,22 @@ class Standing:
         *,
         version: int | None = None,
         compiler: Compiler | None = None,
-    ) -> None:
-        """Make the next version and put it in force; a `QueryError`, and nothing changes, if a query cannot be compiled."""
-        problems = self.try_change(leaving, coming, version=version, compiler=compiler, partly=False)
-        if problems:
-            raise problems[0]
-
-    def try_change(
-        self,
-        leaving: Sequence[int],
-        coming: Sequence[Newcomer],
-        *,
-        version: int | None = None,
-        compiler: Compiler | None = None,
-        partly: bool = True,
+        allow_left_out: bool = False,
     ) -> tuple[QueryError, ...]:
-        """The same; gives the queries that cannot be compiled, which are left out if it is made all the same."""
+        """Make the next version and put it in force, see `Version.change`.
+
+        Queries that cannot be compiled are left out and given back with `allow_left_out`; without it the first of them is
+        raised, and nothing changes.
+        """
         with self.lock:
             before = self.current
             after = before.change(leaving, coming, version=version, compiler=compiler).ready(self.building)
-            if after.left_out and not partly:
-                return after.left_out
+            if after.left_out and not allow_left_out:
+                raise after.left_out[0]
             after.check()
             added = range(after.table.size - len(coming), after.table.size)
+            # Told first, published then: a push that meets the version finds the ledger told of it. Nothing in between
+            # may fail.
             self._on_event(
                 Change(
                     after.version,
@@ -131,6 +124,7 @@ class Standing:
         with self.lock:
             shorter, moved = self.current.compacted()
             shorter.check()
+            # in this order, as above
             self._on_event(Moved(shorter.epoch, moved))
             self.current = shorter
 

@@ -143,13 +143,13 @@ def test_pushes_see_other_columns_only_with_the_version_that_has_them(
     engine = Engine(registry=registry)
     wider = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.decimal128(20, 2))]))
     registry.declare(wider, check=lambda query: Verdict())
-    change, during = Standing.try_change, []
+    change, during = Standing.change, []
 
     def watched(standing: Standing, *arguments: Any, **named: Any) -> Any:
         during.append(engine.push("quotes", BATCH).rows)
         return change(standing, *arguments, **named)
 
-    monkeypatch.setattr(Standing, "try_change", watched)
+    monkeypatch.setattr(Standing, "change", watched)
     engine.sync()
     assert during == [2] and engine.streams == (wider,)
 

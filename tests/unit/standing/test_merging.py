@@ -69,9 +69,7 @@ def test_tidying_up_has_to_pay() -> None:
 def fill(engine: Engine, first: int, last: int) -> None:
     for number in range(first, last):
         engine.add(f"q{number}", f"SELECT symbol FROM quotes WHERE price < {number}")
-    for thread in threading.enumerate():
-        if thread.name == "eddyline-merging":
-            thread.join()
+    wait_for_merging()
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ _CLAUSE_WORDS: Final = frozenset({"FROM", "WHERE", "AND", "OR", "AS", "THEN", "W
 
 
 class ExpressionParser(LiteralParser):
-    """Parses expressions; one method a level of precedence."""
+    """Parses expressions; one method per level of precedence."""
 
     def expression(self) -> s.Node:
         """A whole expression, down to OR."""
