@@ -45,7 +45,7 @@ def evaluate(
 ) -> Pushed:
     """Match a batch and make what is to be delivered; a SELECT list that fails does not stop the others."""
     columns = version.table.columns
-    failures: dict[Expression, int] = dict.fromkeys(version.counted.get(stream.name, ()), 0)
+    failures: dict[Expression, int] = dict.fromkeys(version.fallible(stream.name), 0)
     matches = version.match(batch, stream.name, failed=failures)
     queries = QueryColumns(columns["select"], columns["shadow"], lambda dense: lists.of(columns, dense))
     results = Results(queries, *matches.pair_arrays())
