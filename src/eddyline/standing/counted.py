@@ -35,8 +35,9 @@ class CountedWhenAsked(Mapping[str, Mapping[int, int]]):
             raise KeyError(stream)
         if stream not in self._known:
             dense = dense_ids(stream, self._table, self._segments)
-            numbers, users = np.unique(self._table.columns["fallible"][dense], return_counts=True)
-            self._known[stream] = dict(zip(numbers.tolist(), users.tolist(), strict=True))
+            users = np.bincount(self._table.columns["fallible"][dense])
+            numbers = np.flatnonzero(users)
+            self._known[stream] = dict(zip(numbers.tolist(), users[numbers].tolist(), strict=True))
         return self._known[stream]
 
     def __iter__(self) -> Iterator[str]:
@@ -49,7 +50,7 @@ class CountedWhenAsked(Mapping[str, Mapping[int, int]]):
 def dense_ids(stream: str, table: Table, segments: Iterable[Placed]) -> Integers:
     """The queries of a stream that stand in segments and are not gone, ascending."""
     own = [placed.numbering.all() for placed in segments if placed.segment.stream == stream]
-    found = np.sort(np.concatenate([np.empty(0, np.int64), *own]))
+    found = own[0] if len(own) == 1 else np.sort(np.concatenate([np.empty(0, np.int64), *own]))
     return found if table.gone is None else found[~table.gone[found]]
 
 
