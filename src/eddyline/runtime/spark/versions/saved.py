@@ -87,17 +87,15 @@ class SavedVersions:
             (folder / MANIFEST).unlink(missing_ok=True)  # first: from here on the version is none
             flush(folder)
             shutil.rmtree(folder)
-        needed = {file for name in stay for file in self._files(name)}
+        self._swept = False
+        try:
+            needed = {file for name in stay for file in files_of(self._versions / name)}
+        except FileError:  # until it is made again, nobody knows which files it needs
+            return gone
         needed |= {f"segments/{executor.name}" for executor in used}
         sweep(self.storage, needed)
         self._swept = True
         return gone
-
-    def _files(self, name: str) -> list[str]:
-        try:
-            return files_of(self._versions / name)
-        except FileError:  # it is of no use to anybody, and made again when it is wanted
-            return []
 
     def _builds(self) -> list[tuple[int, int]]:
         """The versions that are complete, with the numbers of their compilations."""
