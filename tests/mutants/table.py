@@ -159,7 +159,7 @@ MUTANTS = (
     Mutant(
         "forgotten change",
         "a compiled version keeps the destination that a query had before",
-        "table = table.changed(changes)",
+        "table = table.changed(staying)",
         "table = table",
         ("tests/unit/spark/test_versions.py",),
     ),

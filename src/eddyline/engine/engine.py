@@ -19,7 +19,7 @@ from eddyline.engine.changes import Changes, Edit
 from eddyline.engine.deliveries import Deliveries, DeliveryFailure, rows_of
 from eddyline.engine.delivery_log import DeliveryLog
 from eddyline.engine.ledger import Ledger
-from eddyline.engine.push import MadeSelectLists, evaluate
+from eddyline.engine.push import evaluate
 from eddyline.engine.receivers import (
     WAITING,
     Callback,
@@ -37,6 +37,7 @@ from eddyline.execute.why import Why
 from eddyline.model.catalog import Stream
 from eddyline.model.names import check_id, is_unicode, short_repr
 from eddyline.model.query import Query, StandingQuery
+from eddyline.project.made_select_lists import MadeSelectLists
 from eddyline.queryset.one_row import why_of
 from eddyline.standing.columns import Columns
 from eddyline.standing.merger import Where

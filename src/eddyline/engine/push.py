@@ -15,31 +15,13 @@ from eddyline.errors import LedgerError
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Expression
 from eddyline.project.account import Account, QueryAccounts
-from eddyline.project.select_list import Integers, SelectList
+from eddyline.project.made_select_lists import MadeSelectLists
+from eddyline.project.select_list import Integers
 from eddyline.project.stage import QueryColumns, Results, Selected
-from eddyline.standing.columns import Columns, Shared
+from eddyline.standing.columns import Columns
 from eddyline.standing.version import Version
 
 log = logging.getLogger("eddyline.engine")
-
-
-class MadeSelectLists:
-    """The SELECT lists of an engine's queries, made when they are first wanted; those of one epoch at a time."""
-
-    def __init__(self, time_zone: str) -> None:
-        self._time_zone = time_zone
-        self._made: tuple[Shared | None, dict[int, SelectList]] = None, {}
-
-    def of(self, columns: Columns, dense: int) -> SelectList:
-        """The SELECT list of a query."""
-        shared, made = self._made
-        if shared is not columns.shared:
-            self._made = shared, made = columns.shared, {}
-        number = int(columns["select"][dense])
-        if number not in made:
-            stream, outputs = columns.shared.selections[number]
-            made[number] = SelectList(number, stream, outputs, self._time_zone)
-        return made[number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +45,7 @@ def evaluate(
 ) -> Pushed:
     """Match a batch and make what is to be delivered; a SELECT list that fails does not stop the others."""
     columns = version.table.columns
-    failures: dict[Expression, int] = dict.fromkeys(version.counted.get(stream.name, ()), 0)
+    failures: dict[Expression, int] = dict.fromkeys(version.fallible(stream.name), 0)
     matches = version.match(batch, stream.name, failed=failures)
     queries = QueryColumns(columns["select"], columns["shadow"], lambda dense: lists.of(columns, dense))
     results = Results(queries, *matches.pair_arrays())

@@ -27,7 +27,6 @@ from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.one_row import why_of
 from eddyline.sql.resolver import Resolver
 from eddyline.standing import files
-from eddyline.standing.pages import Page
 from eddyline.standing.version import Known, Version
 
 Queries = Mapping[str, str] | Iterable[Query]
@@ -53,7 +52,7 @@ class QuerySet:
         self,
         version: Version,
         problems: Sequence[QueryError] = (),
-        pages: Mapping[Path, tuple[Page, ...]] | None = None,
+        pages: Mapping[Path, files.Pages] | None = None,
     ) -> None:
         self._version = version
         self._problems = list(problems)
@@ -121,6 +120,10 @@ class QuerySet:
     def size(self) -> int:
         """How many numbers were given so far, those of removed queries included."""
         return self._version.table.size
+
+    def standing(self) -> Version:
+        """The version of the standing set that this is a face of; what waits to be compiled is compiled now."""
+        return self._version.ready()
 
     def placed(self) -> tuple[Placed, ...]:
         """The compiled parts, with the numbers of their queries; what waits to be compiled is compiled now."""
@@ -292,7 +295,7 @@ class QuerySet:
 
     def _save(self, root: Path, name: str | None, notes: Mapping[str, Any] | None = None) -> None:
         root = root.absolute()
-        saved = files.Saved(self._version.ready(), self._pages.get(root, ()), notes)
+        saved = files.Saved(self._version.ready(), self._pages.get(root, files.NO_PAGES), notes)
         self._pages[root] = files.save(root, name, saved)
 
     @staticmethod

@@ -2,7 +2,8 @@
 
     root/
         segments/<content>               compiled queries, one file for each segment
-        pages/<content>                  ids and texts of consecutive numbers; what the queries of a segment are called
+        pages/<content>                  ids and texts of consecutive numbers; what the queries of a segment are called;
+                                         what goes with queries, in sets that have columns
         manifest.json                    what the set consists of; where several versions share a root, each has its own:
         versions/<name>/manifest.json
 
@@ -33,6 +34,8 @@ from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.file import pack_segment, unpack_segment
 from eddyline.model.numbering import Numbering
 from eddyline.sql.resolver import Resolver
+from eddyline.standing.column_files import ColumnPages, column_files, open_columns, save_columns
+from eddyline.standing.counted import CountedWhenAsked
 from eddyline.standing.pages import HINT, Page, extend_pages, file_of, joined, open_page, write_page
 from eddyline.standing.stream_json import pack_stream, unpack_stream
 from eddyline.standing.table import Integers, SavedRows, Table, checksums
@@ -40,7 +43,7 @@ from eddyline.standing.version import Version
 from eddyline.storage.local import LocalStorage
 from eddyline.storage.storage import Storage, content_name
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 MANIFEST: Final = "manifest.json"
 SEGMENTS: Final = "segments"
 
@@ -49,15 +52,26 @@ _opening: Final = Lock()
 
 
 @dataclass(frozen=True, slots=True)
+class Pages:
+    """Where the first rows of a table lie already, and their columns, if they have any; true for one epoch."""
+
+    rows: tuple[Page, ...] = ()
+    columns: ColumnPages | None = None
+
+
+NO_PAGES: Final = Pages()
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
-    """A compiled version, and in which pages its queries lie already; `notes` are its maker's own."""
+    """A compiled version, and where its queries lie already; `notes` are its maker's own."""
 
     version: Version
-    pages: tuple[Page, ...] = ()
+    pages: Pages = NO_PAGES
     notes: Mapping[str, Any] | None = None
 
 
-def save(root: Path, name: str | None, saved: Saved) -> tuple[Page, ...]:
+def save(root: Path, name: str | None, saved: Saved) -> Pages:
     """Write what is new in a set, then its manifest; gives the pages that its queries lie in.
 
     With a name it is one version of several in the folder, without one all that the folder holds.
@@ -81,7 +95,8 @@ def save(root: Path, name: str | None, saved: Saved) -> tuple[Page, ...]:
         "streams": [pack_stream(stream) for stream in version.compiler.streams],
         "size": version.table.size,
         "removed": _packed(version.table.removed),
-        "pages": [asdict(page) for page in pages],
+        "pages": [asdict(page) for page in pages.rows],
+        "columns": None if pages.columns is None else pages.columns.described(),
         "segments": segments,
         "notes": saved.notes,
     }
@@ -118,14 +133,15 @@ def _segment_file(name: str) -> str:
     return f"{SEGMENTS}/{name}"
 
 
-def _save_pages(storage: Storage, table: Table, pages: tuple[Page, ...]) -> tuple[Page, ...]:
+def _save_pages(storage: Storage, table: Table, pages: Pages) -> Pages:
     def rows(first: int, end: int) -> pa.Table:
         found = list(table.trunk.rows(first, end))
         ids, texts = [id for id, _ in found], [text for _, text in found]
         columns = {"id": pa.array(ids, pa.string()), "sql": pa.array(texts, pa.string())}
         return pa.table({**columns, "checksum": pa.array(checksums(ids))})
 
-    return extend_pages(storage, pages, table.size, rows)
+    columns = save_columns(storage, table.columns, table.size, pages.columns) if table.has_columns else None
+    return Pages(extend_pages(storage, pages.rows, table.size, rows), columns)
 
 
 def _packed(ascending: Integers) -> str:
@@ -168,32 +184,28 @@ def load(
     Queries that are added later are compiled by the settings that are given, or those that the set was saved with.
     """
     manifest = read_manifest(folder)
-    root = root_of(folder, manifest)
+    root = _root_of(folder, manifest)
     storage = LocalStorage(root)
     if verify:
         for file in _files(manifest):
-            check_file(storage, file)
+            _check_file(storage, file)
     saved_with = IndexSettings.of(manifest["settings"])
     streams = [unpack_stream(data) for data in manifest["streams"]]
-    pages = pages_of(manifest)
-    removed = np.frombuffer(zlib.decompress(base64.b64decode(manifest["removed"])), np.int32)
-    table = _table(storage, pages, removed)
-    version = Version(
-        manifest["version"],
-        Compiler(streams, time_zone=manifest["time_zone"], resolver=resolver),
-        settings or saved_with,
-        table,
-        tuple([_placed(storage, data, saved_with.order, table) for data in manifest["segments"]]),
-    )
+    compiler = Compiler(streams, time_zone=manifest["time_zone"], resolver=resolver)
+    pages = _open_pages(storage, manifest, compiler)
+    table = _table(storage, manifest, pages)
+    segments = tuple([_placed(storage, data, saved_with.order, table) for data in manifest["segments"]])
+    counted = CountedWhenAsked(table, segments) if table.has_columns else {}
+    version = Version(manifest["version"], compiler, settings or saved_with, table, segments, counted=counted)
     return root, Saved(version, pages, manifest["notes"])
 
 
-def root_of(folder: Path, manifest: Mapping[str, Any]) -> Path:
+def _root_of(folder: Path, manifest: Mapping[str, Any]) -> Path:
     """The folder that has the segments and pages of a manifest in another one."""
     return folder if manifest["root"] == "." else folder.parent.parent
 
 
-def check_file(storage: Storage, file: str) -> None:
+def _check_file(storage: Storage, file: str) -> None:
     """Refuse a file that is missing, or not as it was written."""
     name = file.rpartition("/")[2]
     try:
@@ -204,14 +216,23 @@ def check_file(storage: Storage, file: str) -> None:
         raise FileError(f"{file} in {storage} is damaged", hint=HINT)
 
 
-def pages_of(manifest: Mapping[str, Any]) -> tuple[Page, ...]:
-    """The pages that a manifest names."""
+def _row_pages(manifest: Mapping[str, Any]) -> tuple[Page, ...]:
     return tuple([Page(**page) for page in manifest["pages"]])
 
 
-def _table(storage: Storage, pages: Iterable[Page], removed: Integers) -> Table:
-    tables = [open_page(storage, page.name) for page in pages]
-    return Table.opened(SavedRows(*[joined(tables, name) for name in ("id", "sql", "checksum")]), removed)
+def _open_pages(storage: Storage, manifest: Mapping[str, Any], compiler: Compiler) -> Pages:
+    described = manifest["columns"]
+    if described is None:
+        return Pages(_row_pages(manifest))
+    streams = {stream.name: stream for stream in compiler.streams}
+    return Pages(_row_pages(manifest), open_columns(storage, described, streams))
+
+
+def _table(storage: Storage, manifest: Mapping[str, Any], pages: Pages) -> Table:
+    tables = [open_page(storage, page.name) for page in pages.rows]
+    saved = SavedRows(*[joined(tables, name) for name in ("id", "sql", "checksum")])
+    removed = np.frombuffer(zlib.decompress(base64.b64decode(manifest["removed"])), np.int32)
+    return Table.opened(saved, removed, None if pages.columns is None else pages.columns.columns)
 
 
 def _placed(storage: Storage, data: Mapping[str, Any], order: OrderSettings, table: Table) -> Placed:
@@ -241,16 +262,16 @@ def _open_segment(storage: Storage, name: str, order: OrderSettings) -> SegmentE
 
 def _files(manifest: Mapping[str, Any]) -> list[str]:
     listed = [data["listed"] for data in manifest["segments"] if data["listed"] is not None]
-    pages = [file_of(name) for name in [*(page.name for page in pages_of(manifest)), *listed]]
-    return [*pages, *(_segment_file(data["name"]) for data in manifest["segments"])]
+    pages = [file_of(name) for name in [*(page.name for page in _row_pages(manifest)), *listed]]
+    columns = [] if manifest["columns"] is None else column_files(manifest["columns"])
+    return [*pages, *columns, *(_segment_file(data["name"]) for data in manifest["segments"])]
 
 
 def files_of(folder: Path) -> list[str]:
     """The files of a set, named from the root, the manifest last: all that has to be copied to have it elsewhere."""
     manifest = read_manifest(folder)
-    noted = [file_of(name) for name in (manifest["notes"] or {}).get("pages", ())]
-    where = (folder / MANIFEST).relative_to(root_of(folder, manifest))
-    return [*_files(manifest), *noted, where.as_posix()]
+    where = (folder / MANIFEST).relative_to(_root_of(folder, manifest))
+    return [*_files(manifest), where.as_posix()]
 
 
 def sweep(storage: Storage, keep: Collection[str]) -> int:

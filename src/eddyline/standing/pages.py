@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import pyarrow as pa
 
 from eddyline.errors import FileError
-from eddyline.storage.storage import Storage, content_name
+from eddyline.storage.storage import Bytes, Storage, content_name
 
 LARGEST_PAGE: Final = 65_536  # rows of a page that takes in smaller ones
 HINT: Final = "save the query set again"
@@ -41,10 +42,44 @@ def write_page(storage: Storage, table: pa.Table) -> Page:
 
 def open_page(storage: Storage, name: str) -> pa.Table:
     """The rows of a page; they stay on disk until they are used, and can be used even if the page is deleted."""
+    return _read(storage, name, _mapped(storage, name))
+
+
+def _mapped(storage: Storage, name: str) -> Bytes:
     try:
-        return pa.ipc.open_file(pa.py_buffer(storage.map(file_of(name)))).read_all()
+        return storage.map(file_of(name))
+    except OSError as error:
+        raise _unreadable(storage, name, error) from error
+
+
+def _read(storage: Storage, name: str, content: Bytes) -> pa.Table:
+    try:
+        return pa.ipc.open_file(pa.py_buffer(content)).read_all()
     except (OSError, pa.ArrowException) as error:
-        raise FileError(f"page {name} in {storage} cannot be read: {error}", hint=HINT) from error
+        raise _unreadable(storage, name, error) from error
+
+
+def _unreadable(storage: Storage, name: str, error: Exception) -> FileError:
+    return FileError(f"page {name} in {storage} cannot be read: {error}", hint=HINT)
+
+
+class MappedPages:
+    """Consecutive pages that are read when a column is first asked for.
+
+    They are mapped at once: a version that is open stays usable when its pages are deleted.
+    """
+
+    def __init__(self, storage: Storage, pages: Sequence[Page]) -> None:
+        self._storage = storage
+        self._contents = [(page.name, _mapped(storage, page.name)) for page in pages]
+
+    @cached_property
+    def _tables(self) -> list[pa.Table]:
+        return [_read(self._storage, name, content) for name, content in self._contents]
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of all of them."""
+        return joined(self._tables, name)
 
 
 def extend_pages(

@@ -29,7 +29,7 @@ from eddyline.model.names import unknown_query
 from eddyline.model.numbering import Numbering
 from eddyline.model.query import Query
 from eddyline.model.query_ids import Flags
-from eddyline.standing.columns import Columns
+from eddyline.standing.columns import Attributes, Columns
 
 Integers = npt.NDArray[np.signedinteger[Any]]
 
@@ -176,13 +176,13 @@ class Table:
         self._gone = gone  # perhaps shorter than `size`: what was added later is there
 
     @staticmethod
-    def opened(saved: SavedRows, removed: Integers) -> Table:
+    def opened(saved: SavedRows, removed: Integers, columns: Columns | None = None) -> Table:
         """The table of queries that were saved, some of them removed."""
         gone = None
         if len(removed):
             gone = np.zeros(saved.size, np.bool_)
             gone[removed] = True
-        return Table(Trunk(saved), saved.size, gone, len(removed))
+        return Table(Trunk(saved), saved.size, gone, len(removed), columns)
 
     def __len__(self) -> int:
         return self.size - self.dead
@@ -265,6 +265,11 @@ class Table:
         ids = self.trunk.ids
         return [ids[number] for number in numbers.tolist()]
 
+    @property
+    def ids(self) -> pa.Array:
+        """The ids of all numbers, those of removed queries included."""
+        return self.trunk.names(self.size)
+
     def add(self, queries: Sequence[Query], columns: Columns | None = None) -> tuple[Table, range]:
         """A version with more queries, and their numbers; the ids must be free. `columns` has them already."""
         end = self.size + len(queries)
@@ -281,6 +286,10 @@ class Table:
         gone[: len(known)] = known
         gone[going] = True
         return Table(self.trunk, self.size, gone, int(np.count_nonzero(gone)), self._columns)
+
+    def changed(self, changes: Iterable[tuple[int, Attributes]]) -> Table:
+        """A version in which some queries have another state and destination."""
+        return Table(self.trunk, self.size, self._gone, self.dead, self.columns.changed(self.size, changes))
 
     def compacted(self, rows: Integers) -> Table:
         """The same queries in a table of their own that has these rows alone; others must be gone."""

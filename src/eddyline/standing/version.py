@@ -33,7 +33,7 @@ from eddyline.model.query import NormalQuery, Query
 from eddyline.standing import policy
 from eddyline.standing.building import Building, Culprits, Members, members_of
 from eddyline.standing.columns import NO_ATTRIBUTES, Attributes
-from eddyline.standing.counted import Counted, recounted
+from eddyline.standing.counted import Counted, CountedWhenAsked, dense_ids, recounted
 from eddyline.standing.table import Table
 from eddyline.standing.tail import Tail
 
@@ -67,6 +67,7 @@ class _Cell:
         self.making = threading.Lock()
         self.ready: Version | None = None
         self.readings: dict[str | None, Reading] = {}
+        self.fallible: dict[str, tuple[Expression, ...]] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ class Version:
     """Invariant: a query that is not gone stands in one segment, or in the tail. Segments of a stream stand by age.
 
     `left_out` are queries of the tail of which no segment can be made, each with the reason; they are gone. `counted`
-    are the expressions whose failures are counted, in sets that keep columns. In one `epoch` dense ids mean the same.
+    says what can fail in conditions, in sets that keep columns. In one `epoch` dense ids mean the same.
     """
 
     version: int
@@ -102,16 +103,20 @@ class Version:
         leaving: Sequence[int],
         coming: Sequence[Newcomer],
         *,
+        staying: Sequence[tuple[int, Attributes]] = (),
         version: int | None = None,
         compiler: Compiler | None = None,
     ) -> Version:
         """The next version: without some queries, given by dense id, and with more, whose ids must then be free.
 
+        Those that are `staying` get another state and destination, nothing else.
         Whoever changes the streams gives a compiler for the new ones, and has all queries of the old ones leave.
         """
         base = self.latest
         table, tail, counted = base.table.remove(leaving), base.tail, base.counted
         compiler = base.compiler if compiler is None else compiler
+        if staying:
+            table = table.changed(staying)
         added = range(0)
         if coming:
             columns = None
@@ -253,7 +258,10 @@ class Version:
             replace(placed, numbering=Numbering.of(moved[placed.numbering.all()])) for placed in self.segments
         ]
         table = self.table.compacted(np.flatnonzero(needed))
-        return replace(self, table=table, segments=tuple(segments), epoch=self.epoch + 1), moved
+        # Lists of what can fail have other numbers now. They are counted here, where no push waits for it.
+        counted = dict(CountedWhenAsked(table, segments)) if table.has_columns else {}
+        shorter = replace(self, table=table, segments=tuple(segments), counted=counted, epoch=self.epoch + 1)
+        return shorter, moved
 
     def check(self) -> None:
         """Whether every query stands in a segment, or somebody would be skipped in silence; a `LedgerError` if not."""
@@ -265,6 +273,23 @@ class Version:
     def stream(self, name: str | None = None) -> Stream:
         """A stream by name; without one, the only one that there is."""
         return find_stream({stream.name: stream for stream in self.compiler.streams}, name)
+
+    def of_stream(self, stream: str) -> Integers:
+        """The dense ids of a stream's queries that are compiled, ascending."""
+        return dense_ids(stream, self.table, self.segments)
+
+    def fallible(self, stream: str) -> tuple[Expression, ...]:
+        """What can fail in the conditions of a stream's queries, each expression once.
+
+        Every process that has the version finds them in the same order, so that it can name them by their places.
+        """
+        known = self._cell.fallible.get(stream)
+        if known is None:
+            lists = self.table.columns.shared.fallibles
+            numbers = sorted(self.counted.get(stream, ()))
+            known = tuple(dict.fromkeys(part for number in numbers for part in lists[number]))
+            self._cell.fallible[stream] = known
+        return known
 
     def reading(self, stream: str | None = None) -> Reading:
         """What there is to read and to evaluate for the batches of a stream."""

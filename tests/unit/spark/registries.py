@@ -9,6 +9,7 @@ import pyarrow as pa
 import eddyline as ed
 from eddyline.registry import Put, Registry, State
 from eddyline.runtime.spark.versions import Versions, open_deliverables
+from eddyline.standing.files import read_manifest
 
 QUOTES = ed.Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.float64())]))
 BATCH = pa.record_batch(
@@ -35,7 +36,8 @@ def filled(where: str | Path, queries: int) -> Registry:
 def check(versions: Versions, registry: Registry, version: int) -> None:
     """A compiled version is what the registry says of it, as the driver and as a worker see it."""
     shipment = versions.shipment(version)
-    problems = versions.table(version).problems
+    assert shipment.folder is not None
+    problems = read_manifest(Path(shipment.folder))["notes"]["problems"]
     entries = [
         entry
         for entry in registry.entries(version)
@@ -44,13 +46,17 @@ def check(versions: Versions, registry: Registry, version: int) -> None:
     wanted = ed.QuerySet.build({entry.id: entry.sql for entry in entries}, streams=registry.streams(version))
     queries, table = shipment.open(), open_deliverables(shipment)
     assert queries.count(BATCH, stream="quotes") == wanted.count(BATCH, stream="quotes")
-    assert table.version == version and table.size == len(table.ids) == len(table.revision)
+    assert table.version == queries.version == version
+    assert queries.size == len(table.ids) == len(table.revision)
+    driver = versions.table(version)
+    assert driver.version == version and driver.ids == table.ids
     for entry in entries:
         number = queries.number(entry.id)
         assert table.ids[number].as_py() == entry.id
         assert (table.revision[number], table.number[number]) == (entry.revision, entry.number)
         assert table.shadow[number] == (entry.state == State.SHADOW)
         assert table.destinations[table.destination[number]] == entry.destination
-        projection = table.projections[table.projection[number]]
+        select = table.select_list_of(number)
         names = entry.sql.split("SELECT ")[1].split(" FROM")[0]
-        assert projection.stream == QUOTES and len(projection.outputs) == (1 if names == "symbol" else 2)
+        assert select.stream == QUOTES and len(select.outputs) == (1 if names == "symbol" else 2)
+        assert driver.select_list_of(number).outputs == select.outputs

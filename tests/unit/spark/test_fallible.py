@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +9,6 @@ import pyarrow as pa
 import eddyline as ed
 from eddyline.registry import Drop, Put, Registry
 from eddyline.runtime.spark.versions import Versions, open_deliverables
-from eddyline.standing.files import MANIFEST, read_manifest
 
 NUMBERS = ed.Stream("numbers", pa.schema([("a", pa.int32()), ("b", pa.int32()), ("text", pa.string())]))
 OTHERS = ed.Stream("others", pa.schema([("a", pa.int32())]))
@@ -31,9 +28,10 @@ def failures(versions: Versions, version: int) -> dict[str, int]:
     """What a task counts in one batch, given to the queries by the driver."""
     shipment = versions.shipment(version)
     queries, table = shipment.open(), open_deliverables(shipment)
-    counts = dict.fromkeys(table.fallible_in("numbers", queries).expressions, 0)
+    counts = dict.fromkeys(table.fallible_in("numbers").expressions, 0)
     queries.match(BATCH, stream="numbers", failed=counts)
-    driver = versions.table(version).fallible_in("numbers", versions.queries(version))
+    driver = versions.table(version).fallible_in("numbers")
+    assert driver.expressions == tuple(counts)
     found = driver.by_query({place: rows for place, rows in enumerate(counts.values()) if rows})
     return {table.ids[number].as_py(): count for number, count in found.items()}
 
@@ -59,21 +57,4 @@ def test_what_nobody_asks_for_is_not_computed(tmp_path: Path) -> None:
         registry.change([Drop("divides too")], author="ann")
         versions = Versions(registry, tmp_path / "sets")
         version = versions.current()
-        assert versions.table(version).fallible_in("numbers", versions.queries(version)).expressions == ()
-
-
-def test_version_of_an_earlier_eddyline(tmp_path: Path) -> None:
-    """It has no such lists, and is compiled again."""
-    with Registry.open(tmp_path / "registry.db") as registry:
-        edits = [Put("divides", QUERIES["divides"])]
-        version = registry.change(edits, streams=[NUMBERS], author="ann").version
-        Versions(registry, tmp_path / "sets").current()
-        (folder,) = (tmp_path / "sets" / "versions").iterdir()
-        said = read_manifest(folder)
-        del said["notes"]["fallibles"]
-        content = json.dumps(said)
-        sealed = {"checksum": zlib.crc32(content.encode()), "manifest": content}
-        (folder / MANIFEST).write_text(json.dumps(sealed))
-        versions = Versions(registry, tmp_path / "sets")
-        assert versions.current() == version
-        assert failures(versions, version) == {"divides": 2}
+        assert versions.table(version).fallible_in("numbers").expressions == ()

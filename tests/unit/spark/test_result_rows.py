@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 import eddyline as ed
@@ -38,7 +39,7 @@ def made(folder: Path, *, typed: bool) -> tuple[list[dict[str, Any]], Summary]:
         versions = Versions(registry, folder / "sets")
         shipment = versions.shipment(versions.current())
     table = open_deliverables(shipment)
-    (number,) = [n for n, one in enumerate(table.projections) if one.schema.names == ["a"]]
+    (number,) = [n for n in np.unique(table.select).tolist() if table.select_list(n).schema.names == ["a"]]
     lists = {
         "typed": TypedList(("a",), ("int",), (number,)),
         "both": TypedList(("a",), ("int",), (number,), beside_payload=True),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from eddyline.model.query import NormalQuery, Query
 from eddyline.registry import Drop, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import Versions, compiled, open_deliverables
 from eddyline.runtime.spark.versions import versions as module
-from eddyline.standing.files import files_of
+from eddyline.standing.files import FORMAT, MANIFEST, files_of
 from tests.unit.spark.registries import BATCH, QUOTES, check, filled, text
 
 
@@ -136,7 +138,7 @@ def test_a_resolver_knows_more(registry: Registry, tmp_path: Path) -> None:
     check(other, registry, 2)
     zone = Versions(registry, tmp_path / "sets", time_zone="Asia/Tokyo", resolver_key="soundex is allowed")
     assert zone.current() == 2 and zone.queries(2).time_zone == "Asia/Tokyo"
-    assert zone.table(2).time_zone == "Asia/Tokyo"
+    assert zone.table(2).select_list(0).time_zone == "Asia/Tokyo"
 
 
 def test_other_streams(registry: Registry, tmp_path: Path) -> None:
@@ -280,6 +282,49 @@ def test_damaged_versions_are_made_again(registry: Registry, tmp_path: Path) -> 
         assert again.notices
 
 
+def of_another_format(folder: Path) -> None:
+    """Make a version one of an earlier eddyline."""
+    sealed = json.loads((folder / MANIFEST).read_text())
+    manifest = json.dumps({**json.loads(sealed["manifest"]), "format": FORMAT - 1})
+    sealed = {"checksum": zlib.crc32(manifest.encode()), "manifest": manifest}
+    (folder / MANIFEST).write_text(json.dumps(sealed))
+
+
+def test_versions_of_an_earlier_eddyline_are_made_again(registry: Registry, tmp_path: Path) -> None:
+    root = tmp_path / "sets"
+    versions = Versions(registry, root)
+    for i in range(3):
+        registry.change([Put(f"n{i}", text(i)), Drop(f"q{i}")], author="ann")
+        versions.current()
+    for folder in (root / "versions").iterdir():
+        of_another_format(folder)
+    again = Versions(registry, root)
+    assert f"its format is {FORMAT - 1}, not {FORMAT}" in again.notices[0]
+    assert again.current() == 5
+    before = on_disk(root)
+    assert again.forget(5, keep={4}) == [3], "what cannot be read keeps nobody from going on"
+    assert {file for file in before - on_disk(root) if not file.startswith("versions/")} == set()
+    for version in (4, 5):
+        check(again, registry, version)
+    assert again.forget(5, keep={4}) == [] and on_disk(root) == needed(root), "now it is known what they need"
+    assert again.forget(5) == [4] and on_disk(root) == needed(root)
+
+
+def test_the_driver_has_the_version_that_workers_open(registry: Registry, tmp_path: Path) -> None:
+    """Compiled again because of a damaged file, its queries have other numbers."""
+    root = tmp_path / "sets"
+    versions = Versions(registry, root)
+    versions.current()
+    registry.change([Drop("q0"), Put("q1", text(5))], author="ann")
+    assert versions.current() == 3
+    for file in files_of(root / "versions" / "3")[:-1]:
+        (root / file).write_bytes(b"")
+    worker = versions.shipment(3).open()
+    assert versions.notices and worker.size == 19
+    assert dict(versions.queries(3).queries()) == dict(worker.queries())
+    check(versions, registry, 3)
+
+
 def test_forgetting(registry: Registry, tmp_path: Path) -> None:
     root = tmp_path / "sets"
     versions = Versions(registry, root)
@@ -364,18 +409,17 @@ def test_the_worker_keeps_versions_open(registry: Registry, tmp_path: Path) -> N
     shipment = versions.shipment(versions.current())
     assert shipment is versions.shipment(2)
     assert open_deliverables(shipment) is open_deliverables(shipment)
-    assert open_deliverables(shipment.folder or "").ids == open_deliverables(shipment).ids
 
 
-def test_projections_give_what_queries_select(registry: Registry, tmp_path: Path) -> None:
+def test_select_lists_give_what_queries_select(registry: Registry, tmp_path: Path) -> None:
     versions = Versions(registry, tmp_path / "sets")
     shipment = versions.shipment(versions.current())
     queries, table = shipment.open(), open_deliverables(shipment)
-    projection = table.projections[table.projection[queries.number("q2")]]
-    found = projection.values(BATCH, np.array([3, 4]))
-    assert projection.schema.names == ["more", "name"]
+    select = table.select_list_of(queries.number("q2"))
+    found = select.values(BATCH, np.array([3, 4]))
+    assert select.schema.names == ["more", "name"] and table.select_list(select.number) is select
     assert [array.to_pylist() for array in found.columns] == [[4.0, 5.0], ["S3", "S4"]]
-    assert len(table.projections) == 3
+    assert len(np.unique(table.select)) == 3
 
 
 @pytest.mark.slow

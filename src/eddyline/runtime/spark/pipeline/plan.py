@@ -119,7 +119,7 @@ def make_plan(settings: PipelineSettings, spark: SparkSession) -> PipelinePlan:
             session=_shown(settings.session.settings),
             sources=tuple(_source_plan(settings, plan, source, spark, state) for source in sources),
             sinks=tuple(_sink_plan(sink, guarantee, plan) for sink, guarantee in sinks),
-            compiled=plan.queries.explain().partition(": ")[2],  # the set counts versions of its own
+            compiled=plan.queries.explain().partition(": ")[2],  # the version is told above
             left_out=dict(versions.problems),
             without_sink=plan.without_sink(),
         )

@@ -6,18 +6,23 @@ that is registered can keep the others from being evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
+from eddyline.compile import Compiler
 from eddyline.config import FIXED_ORDER, IndexSettings
+from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
-from eddyline.model.query import NormalQuery
+from eddyline.model.query import Query, check_query
 from eddyline.model.query_state import State
 from eddyline.queryset import QuerySet
 from eddyline.registry import Diff, Entry
-from eddyline.runtime.spark.versions.table import Table
 from eddyline.sql.resolver import Resolver
+from eddyline.standing.columns import Attributes, Columns
+from eddyline.standing.files import NO_PAGES, Pages
+from eddyline.standing.table import Table
+from eddyline.standing.version import Newcomer, Version
 
 # Compiling so many queries again takes some 30 ms, the most that a change may have to wait for. The order of subjects
 # comes with each batch: workers that found one of their own would not find it again in a replay.
@@ -25,35 +30,37 @@ SETTINGS: Final = IndexSettings(largest_merge=500, order=FIXED_ORDER)
 MOST_SEGMENTS: Final = 16
 FEW: Final = 1000  # numbers of removed queries that are not worth an effort
 
+Described = tuple[Query, Attributes]
+
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A version; `stamp` tells it from one of the same number in another registry, `problems` are the queries left out."""
+    """A version of a registry, all of it compiled, under the registry's number.
 
-    version: int
+    `stamp` tells it from one of the same number in another registry, `problems` are the queries left out; `pages` say
+    where its queries lie on disk.
+    """
+
     stamp: str
-    queries: QuerySet
-    table: Table
+    standing: Version
     problems: Mapping[str, str]
+    pages: Pages = NO_PAGES
+
+    @property
+    def version(self) -> int:
+        """The registry's number."""
+        return self.standing.version
+
+    @property
+    def queries(self) -> QuerySet:
+        """The queries, to be matched."""
+        return QuerySet(self.standing)
 
     @property
     def is_worn(self) -> bool:
         """Whether so many changes have piled up that compiling everything again pays."""
-        removed = self.queries.size - len(self.queries)
-        return len(self.queries.executors()) > MOST_SEGMENTS or removed > max(FEW, len(self.queries))
-
-    def entries(self) -> Iterable[Entry]:
-        """The queries that are evaluated, as far as they matter here."""
-        columns, destinations = self.table.columns, self.table.lists.destinations.texts
-        for number, query in self.queries.queries():
-            yield Entry(
-                query.id,
-                query.sql,
-                int(columns["revision"][number]),
-                int(columns["number"][number]),
-                State.SHADOW if columns["shadow"][number] else State.ENABLED,
-                destination=destinations[columns["destination"][number]],
-            )
+        table = self.standing.table
+        return len(self.standing.segments) > MOST_SEGMENTS or table.dead > max(FEW, len(table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,40 +75,65 @@ class Recipe:
         self, version: int, stamp: str, streams: Iterable[Stream], entries: Iterable[Entry]
     ) -> Compiled:
         """A version, made of nothing but its entries."""
-        empty = QuerySet.build(
-            [], streams=streams, time_zone=self.time_zone, settings=SETTINGS, resolver=self.resolver
-        )
-        added = _added(_Growing(empty, Table(), {}), _evaluated(entries))
-        return Compiled(version, stamp, added.queries, added.table, added.problems)
+        described = [(entry.query, _attributes(entry)) for entry in _evaluated(entries)]
+        return self._fresh(version, stamp, streams, described)
 
     def rebuilt(self, worn: Compiled) -> Compiled:
         """The same version without what earlier changes left in it."""
-        fresh = self.compiled(worn.version, worn.stamp, worn.queries.streams, worn.entries())
-        return Compiled(
-            fresh.version, fresh.stamp, fresh.queries, fresh.table, {**worn.problems, **fresh.problems}
-        )
+        standing, table = worn.standing, worn.standing.table
+        described = [(query, table.columns.attributes(dense)) for dense, query in table.queries()]
+        fresh = self._fresh(worn.version, worn.stamp, standing.compiler.streams, described)
+        return replace(fresh, problems={**worn.problems, **fresh.problems})
 
     def advanced(self, base: Compiled, diff: Diff, stamp: str) -> Compiled:
         """The version that a difference leads to; the streams must be the same."""
         assert not diff.streams, "other streams need other compilations"
         moved, gone, come = _sorted_out(diff)
+        table = base.standing.table
+        leaving = [dense for id in gone if (dense := table.find(id)) is not None]
+        staying = [
+            (dense, _attributes(entry)) for entry in moved if (dense := table.find(entry.id)) is not None
+        ]
         problems = {id: why for id, why in base.problems.items() if id not in gone}
-        queries, table = base.queries, base.table
-        changes = [(queries.number(entry.id), entry) for entry in moved if entry.id in queries]
-        if changes:
-            table = table.changed(changes)
-        leaving = [id for id in gone if id in queries]
-        if leaving:
-            queries = queries.remove(leaving)
-        added = _added(_Growing(queries, table, problems), come)
-        return Compiled(diff.new, stamp, added.queries, added.table, added.problems)
+        coming = _newcomers(
+            base.standing.compiler, [(entry.query, _attributes(entry)) for entry in come], problems
+        )
+        standing = base.standing.change(leaving, coming, staying=staying, version=diff.new)
+        return _ready(Compiled(stamp, standing, problems, base.pages))
+
+    def _fresh(
+        self, version: int, stamp: str, streams: Iterable[Stream], described: Iterable[Described]
+    ) -> Compiled:
+        compiler = Compiler(streams, time_zone=self.time_zone, resolver=self.resolver)
+        problems: dict[str, str] = {}
+        coming = _newcomers(compiler, described, problems)
+        empty = Version(version, compiler, SETTINGS, Table(columns=Columns()))
+        return _ready(Compiled(stamp, empty.change((), coming, version=version), problems))
 
 
-@dataclass(frozen=True, slots=True)
-class _Growing:
-    queries: QuerySet
-    table: Table
-    problems: dict[str, str]
+def _attributes(entry: Entry) -> Attributes:
+    return Attributes(entry.number, entry.revision, entry.state == State.SHADOW, entry.destination)
+
+
+def _newcomers(
+    compiler: Compiler, described: Iterable[Described], problems: dict[str, str]
+) -> list[Newcomer]:
+    """Queries in normal form, all that can be compiled; the others are entered into `problems`."""
+    coming: list[Newcomer] = []
+    for query, attributes in described:
+        try:
+            check_query(query.id, query.sql)
+            coming.append(Newcomer(query, compiler.compile(query), attributes))
+        except QueryError as error:
+            problems[query.id] = error.message
+    return coming
+
+
+def _ready(compiled: Compiled) -> Compiled:
+    """The same, compiled; queries of which no segment can be made are among the problems."""
+    standing = compiled.standing.ready()
+    why = {problem.query or "": problem.message for problem in standing.left_out}
+    return replace(compiled, standing=standing, problems={**compiled.problems, **why})
 
 
 def _sorted_out(diff: Diff) -> tuple[list[Entry], set[str], list[Entry]]:
@@ -120,17 +152,3 @@ def _stays(before: Entry, after: Entry) -> bool:
 
 def _evaluated(entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in entries if entry.state != State.DISABLED]
-
-
-def _added(base: _Growing, entries: Sequence[Entry]) -> _Growing:
-    """With more queries, all that can be compiled; those that cannot are gone, if they got a number at all."""
-    if not entries:
-        return base
-    first = base.queries.size
-    queries = base.queries.add([entry.query for entry in entries], on_error="collect")
-    normal: list[NormalQuery] = [query for number, query in queries.uncompiled if number >= first]
-    numbered = [entry for entry in entries if entry.id in queries]
-    assert len(numbered) == len(normal), "a query is compiled or refused"
-    assert queries.executors() is not None, "now is known who is left out"
-    why = {problem.query or "": problem.message for problem in queries.problems}
-    return _Growing(queries, base.table.added(numbered, normal), {**base.problems, **why})

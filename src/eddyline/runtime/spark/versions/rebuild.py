@@ -26,7 +26,7 @@ class Rebuild:
     def _run(self, saved: SavedVersions, recipe: Recipe, worn: Compiled) -> None:
         try:
             fresh = recipe.rebuilt(worn)
-            save_segments(saved.storage, fresh.queries.placed())
+            save_segments(saved.storage, fresh.standing.segments)
             self.result = fresh
         except Exception as error:  # whatever it is, the version that there is goes on
             self.error = f"{type(error).__name__}: {error}"
@@ -39,7 +39,7 @@ class Rebuild:
     @property
     def segments(self) -> Sequence[SegmentExecutor]:
         """The segments of the result."""
-        return self.result.queries.executors() if self.result is not None else ()
+        return () if self.result is None else [placed.executor for placed in self.result.standing.segments]
 
     def wait(self) -> None:
         """Until it is done."""

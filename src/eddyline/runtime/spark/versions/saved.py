@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from eddyline.errors import FileError
 from eddyline.execute.segment import SegmentExecutor
-from eddyline.queryset import QuerySet, open_set
 from eddyline.runtime.spark.versions.compiled import SETTINGS, Compiled, Recipe
-from eddyline.runtime.spark.versions.deliverables import PARTS, Deliverables, named
-from eddyline.runtime.spark.versions.lexicon import Lexicon, read_texts
-from eddyline.runtime.spark.versions.table import Lists, Table
-from eddyline.standing.files import MANIFEST, check_file, files_of, read_manifest, sweep
-from eddyline.standing.pages import file_of, open_page
+from eddyline.standing import files
+from eddyline.standing.files import MANIFEST, Saved, files_of, read_manifest, sweep
 from eddyline.storage.local import LocalStorage
 
 VERSIONS: Final = "versions"
@@ -44,43 +40,23 @@ class SavedVersions:
 
     def save(self, compiled: Compiled, recipe: Recipe) -> Compiled:
         """Write what is new in a version; gives it back as one that knows where it lies."""
-        with self.storage.group():
-            table, notes = compiled.table.save(self.storage)
         build = 1 + max((b for version, b in self._builds() if version == compiled.version), default=-1)
-        said = {
-            "registry": {"version": compiled.version, "stamp": compiled.stamp},
-            "resolver": recipe.key,
-            "problems": dict(compiled.problems),
-            **notes,
-        }
-        compiled.queries.save_shared(self.root, _name(compiled.version, build), notes=said)
-        return replace(compiled, table=table)
+        notes = {"stamp": compiled.stamp, "resolver": recipe.key, "problems": dict(compiled.problems)}
+        saved = Saved(compiled.standing, compiled.pages, notes)
+        return replace(compiled, pages=files.save(self.root, _name(compiled.version, build), saved))
 
     def load(self, version: int, recipe: Recipe) -> Compiled:
         """A version that is there, checked; queries that are added to it are compiled by the recipe."""
         folder = self.path(version)
         if folder is None:
             raise FileError(f"there is no compiled version {version} in {self.root}")
-        self._check_pages(folder)
-        queries = QuerySet.load(folder, settings=SETTINGS, resolver=recipe.resolver)
-        notes: dict[str, Any] = read_manifest(folder)["notes"]
-        destinations, projections, fallibles = (self._lexicon(notes[part]) for part in PARTS[1:])
-        lists = Lists(destinations, projections, fallibles)
-        table = Table.restored(Deliverables(folder), lists, named(notes["table"]))
-        return Compiled(version, notes["registry"]["stamp"], queries, table, notes["problems"])
+        _, saved = files.load(folder, settings=SETTINGS, resolver=recipe.resolver)
+        notes = saved.notes or {}
+        return Compiled(notes["stamp"], saved.version, notes["problems"], saved.pages)
 
     def check(self, folder: Path) -> None:
         """Refuse a version of which something is missing or damaged."""
-        self._check_pages(folder)
-        open_set(folder)
-
-    def _check_pages(self, folder: Path) -> None:
-        notes = read_manifest(folder)["notes"]
-        missing = [part for part in PARTS if part not in notes]
-        if missing:
-            raise FileError(f"{folder} was written by an earlier eddyline, without {missing[0]}")
-        for page in named([page for part in PARTS for page in notes[part]]):
-            check_file(self.storage, file_of(page.name))
+        files.load(folder)
 
     def fits(self, version: int, recipe: Recipe) -> bool:
         """Whether a version was compiled by the same recipe."""
@@ -94,7 +70,7 @@ class SavedVersions:
         """What tells a version from one of the same number in another registry."""
         folder = self.path(version)
         try:
-            return None if folder is None else str(read_manifest(folder)["notes"]["registry"]["stamp"])
+            return None if folder is None else str(read_manifest(folder)["notes"]["stamp"])
         except FileError:  # it is made again, and then it has one
             return None
 
@@ -111,16 +87,16 @@ class SavedVersions:
             # First, and for good: from here on the version is none. If its manifest came back, it would name files that are gone.
             self.storage.delete(f"{VERSIONS}/{name}/{MANIFEST}")
             self.storage.delete_folder(f"{VERSIONS}/{name}")
-        needed = {file for name in stay for file in files_of(self.root / VERSIONS / name)}
+        self._swept = False
+        try:
+            needed = {file for name in stay for file in files_of(self.root / VERSIONS / name)}
+        except FileError:  # until it is made again, nobody knows which files it needs
+            return gone
         needed |= {f"segments/{executor.name}" for executor in used}
         with self.storage.group():
             sweep(self.storage, needed)
         self._swept = True
         return gone
-
-    def _lexicon(self, pages: Any) -> Lexicon:
-        opened = [open_page(self.storage, page.name) for page in named(pages)]
-        return Lexicon(read_texts(opened), named(pages))
 
     def _builds(self) -> list[tuple[int, int]]:
         """The versions that are complete, with the numbers of their compilations."""

@@ -104,7 +104,10 @@ class Versions:
             return self._shipments[version]
 
     def table(self, version: int) -> Deliverables:
-        """What goes with the queries of a version."""
+        """What goes with the queries of a version, for the driver."""
+        newest = self._newest
+        if newest is not None and newest.version == version:
+            return Deliverables(newest.standing)
         return open_deliverables(self.shipment(version))
 
     def queries(self, version: int) -> QuerySet:
@@ -123,7 +126,8 @@ class Versions:
             if self._rebuild is not None and not self._rebuild.is_done:
                 return []  # its segments are in no version yet
             newest = () if self._newest is None else (self._newest.version,)
-            used = list(self._newest.queries.executors()) if self._newest is not None else []
+            placed = () if self._newest is None else self._newest.standing.segments
+            used = [each.executor for each in placed]
             used += self._rebuild.segments if self._rebuild is not None else ()
             gone = self._saved.forget(before, {*keep, *newest}, used)
             for version in gone:
@@ -191,7 +195,9 @@ class Versions:
                 return folder
             except FileError as error:
                 self.notices.append(f"version {version} is compiled again: {error.message}")
-        self._saved.save(self._made(None, version), self._recipe)
+        made = self._saved.save(self._made(None, version), self._recipe)
+        if self._newest is not None and self._newest.version == version:
+            self._newest = made  # workers open this one, in which queries may have other numbers
         folder = self._saved.path(version)
         assert folder is not None, "it was saved a moment ago"
         return folder

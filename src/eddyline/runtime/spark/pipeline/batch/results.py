@@ -115,10 +115,9 @@ class _ResultTask:
         )
         self._queries = self._feedback.queries
         self._table = table = open_deliverables(work.shipment)
-        self._columns = QueryColumns(
-            table.projection, table.shadow, lambda number: table.projections[table.projection[number]]
-        )
-        routes = [work.router.find(destination) for destination in table.destinations]
+        self._columns = QueryColumns(table.select, table.shadow, table.select_list_of)
+        destinations = table.destinations
+        routes = [work.router.find(destination) for destination in destinations]
         self._routes = routes
         self._sinks = list(dict.fromkeys(route.sink for route in routes if route.sink is not None))
         sink_index = {sink: index for index, sink in enumerate(self._sinks)}
@@ -128,15 +127,15 @@ class _ResultTask:
         )
         self._sink_names = pa.array([*self._sinks, None], pa.string())
         self._reasons = pa.array([route.reason for route in routes], pa.string())
-        names = [to or route.sink for to, route in zip(table.destinations, routes, strict=True)]
+        names = [to or route.sink for to, route in zip(destinations, routes, strict=True)]
         self._destination_texts = pa.array(names, pa.string())
         self._formats: dict[int, _ResultFormat] = {}
         self._struct_types = [
-            pa.struct(list(zip(typed.names, table.projections[typed.numbers[0]].schema.types, strict=True)))
+            pa.struct(list(zip(typed.names, table.select_list(typed.numbers[0]).schema.types, strict=True)))
             for typed in work.typed.distinct
         ]
         self._keys = Keys(work.identity, work.source, work.batch_id)
-        self._failed = dict.fromkeys(table.fallible_in(work.stream, self._queries).expressions, 0)
+        self._failed = dict.fromkeys(table.fallible_in(work.stream).expressions, 0)
         self._rows = self._unreadable = self._matched_rows = 0
         self._accounts = nothing()
         self._delivered: Counter[str] = Counter()

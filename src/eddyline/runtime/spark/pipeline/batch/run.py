@@ -100,7 +100,7 @@ def run_batch(
     finally:
         results.unpersist()
     with stages.stage("commit"):
-        own = plan.table.fallible_in(source.stream.name, plan.queries)
+        own = plan.table.fallible_in(source.stream.name)
         summary = summary.with_failures(
             own.by_query(summary.failed), failures(context, plan, source, culprits, summary)
         )

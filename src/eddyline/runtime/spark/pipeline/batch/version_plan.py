@@ -37,14 +37,13 @@ class VersionPlan:
 
     def of_stream(self, stream: str) -> Integers:
         """The numbers of the queries over a stream."""
-        lists = [select.number for select in self.lists_of(stream)]
-        return self.numbers[np.isin(self.table.projection[self.numbers], lists)]
+        return self.table.of_stream(stream)
 
     @cached_property
     def _by_stream(self) -> Mapping[str, list[SelectList]]:
         found: dict[str, list[SelectList]] = {}
-        for number in np.unique(self.table.projection[self.numbers]).tolist():
-            select = self.table.projections[number]
+        for number in np.unique(self.table.select[self.numbers]).tolist():
+            select = self.table.select_list(number)
             found.setdefault(select.stream.name, []).append(select)
         return found
 
@@ -66,12 +65,13 @@ class VersionPlan:
     def select_lists(self) -> Mapping[str, Mapping[int, pa.Schema]]:
         """By sink the SELECT lists of the queries that deliver to it, by number."""
         delivered = self.numbers[~self.table.shadow[self.numbers]]
-        pairs = np.stack([self.table.destination[delivered], self.table.projection[delivered]])
+        pairs = np.stack([self.table.destination[delivered], self.table.select[delivered]])
         found: dict[str, dict[int, pa.Schema]] = {}
+        destinations = self.table.destinations
         for destination, number in np.unique(pairs, axis=1).T.tolist():
-            sink = self.router.find(self.table.destinations[destination]).sink
+            sink = self.router.find(destinations[destination]).sink
             if sink is not None:
-                found.setdefault(sink, {})[number] = self.table.projections[number].schema
+                found.setdefault(sink, {})[number] = self.table.select_list(number).schema
         return found
 
     def without_sink(self) -> dict[str, str]:
