@@ -204,7 +204,17 @@ class Engine:
             self._refuse_if_closed()
             if self._registry is not None:
                 return self._change_registry(self._registry, edit)
-            return self._changes.make(edit)
+            version = self._changes.make(edit)
+            self._enter_changes()
+            return version
+
+    def _enter_changes(self) -> None:
+        """Have the ledger know of changes now, unless a push is under way: where nothing is pushed they would pile up."""
+        if self._counting.acquire(blocking=False):
+            try:
+                self._ledger.advance(self._standing.current)
+            finally:
+                self._counting.release()
 
     def sync(self) -> int:
         """Take over the newest version of the registry as one change; gives it.
@@ -225,6 +235,7 @@ class Engine:
                         hint="make a new engine",
                     )
                 self._problems = self._changes.take_over(found.version, found.streams, found.entries)
+                self._enter_changes()
             return self.version
 
     def push(self, stream: str, batch: Any, *, batch_id: str | None = None) -> Deliveries:

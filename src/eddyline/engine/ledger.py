@@ -85,6 +85,8 @@ class Ledger:
         self._members = {id: replace(m, dense=int(rows[m.dense])) for id, m in self._members.items()}
         self._before = {int(rows[dense]): counts for dense, counts in self._before.items()}
         self._outputs = {int(rows[dense]): counts for dense, counts in self._outputs.items()}
+        used = {(member.stream, part) for member in self._members.values() for part in member.fallible}
+        self._failed = Counter({key: count for key, count in self._failed.items() if key in used})
 
     def _enter(self, change: Change) -> None:
         again = {member.id for member in change.added}
@@ -120,7 +122,8 @@ class Ledger:
         with self._lock:
             self._counts[:, accounts.query] += accounts.counts
             for expression, rows in failures.items():
-                self._failed[batch.stream, expression] += rows
+                if rows:
+                    self._failed[batch.stream, expression] += rows
             for expression, found, times in output_failures:
                 for dense, count in _by_dense(found, times):
                     self._outputs.setdefault(dense, Counter())[expression] += count

@@ -26,6 +26,7 @@ from eddyline.model.numbering import Numbering
 from eddyline.standing import policy
 from eddyline.standing.building import Culprits, Members, members_of
 from eddyline.standing.process import BuilderProcess, Job
+from eddyline.standing.turn_lock import TurnLock
 from eddyline.standing.version import Version
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Merger:
         self._urgent = threading.Event()  # ends a rest: something is due, or the merger is closed
         self._changed_at = 0.0
         # One merge at a time. Taken before the lock of the set: `wake`, which is called in that one, must not take it.
-        self._one = threading.Lock()
+        self._one = TurnLock()
         self._broken: set[SegmentExecutor] = set()  # those whose merge failed: not tried again
         self._closed = False
 
@@ -76,15 +77,32 @@ class Merger:
             self._urgent.set()
         if self._closed or self._thread is not None or not (is_due or self._is_untidy()):
             return
-        self._thread = threading.Thread(target=self._run, name="eddyline-merging", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._run, name="eddyline-merging", daemon=True)
+        try:
+            thread.start()
+            self._thread = thread
+        except RuntimeError as error:  # no more threads: the change stands, and the next one tries again
+            log.warning("segments are not merged now: %s", error)
 
     def merge(self, *, everything: bool = False) -> None:
         """Merge in this thread what is due, or all segments of a stream into one."""
         with self._one:
-            while (merge := self._next(_everything if everything else self._due)) is not None:
-                self._carry_out(merge)
+            if everything:
+                for stream in dict.fromkeys(p.segment.stream for p in self._standing.current.segments):
+                    self._merge_all(stream)
+            else:
+                while (merge := self._next(self._due)) is not None:
+                    self._carry_out(merge)
             self._compact()
+
+    def _merge_all(self, stream: str) -> None:
+        """All segments of a stream into one; where changes come in between, they wait for the second attempt."""
+        merge = self._next(_everything, stream)
+        if merge is not None and not self._carry_out(merge):
+            with self._standing.lock:
+                again = self._next(_everything, stream)
+                if again is not None:
+                    self._carry_out(again)
 
     def _is_due(self) -> bool:
         return self._next(self._due) is not None or self._is_worn()
@@ -93,8 +111,13 @@ class Merger:
         return self._next(policy.untidy) is not None
 
     def _run(self) -> None:
-        while self._step():
-            pass
+        try:
+            while self._step():
+                pass
+        except BaseException:
+            with self._standing.lock:
+                self._thread = None  # the next change starts another one
+            raise
 
     def _step(self) -> bool:
         """One merge, or one look for another; False when the thread ends."""
@@ -134,23 +157,28 @@ class Merger:
     def _due(self, segments: Sequence[Placed]) -> tuple[Placed, ...]:
         return policy.due(segments, self._standing.building.settings.largest_merge)
 
-    def _next(self, choose: Choose) -> Merge | None:
+    def _next(self, choose: Choose, only: str | None = None) -> Merge | None:
         version = self._standing.current
         if self._standing.building.settings.segment_size is not None:
-            return None
+            choose = _all_dead  # the others stay as small as they are wanted
         for stream, segments in _by_stream(version):
+            if only not in (None, stream):
+                continue
             chosen = choose([placed for placed in segments if placed.executor not in self._broken])
             if chosen:
                 return Merge(version, stream, chosen)
         return None
 
-    def _carry_out(self, merge: Merge) -> None:
-        """Build the one segment, then put it into the place of the others; who was removed meanwhile is dead in it."""
+    def _carry_out(self, merge: Merge) -> bool:
+        """Build the one segment, then put it into the place of the others; who was removed meanwhile is dead in it.
+
+        Gives whether that was possible.
+        """
         self._standing.gate.wait()
         merged = self._merged(merge)
         if len(merged) > 1:  # they cannot be compiled together: chosen again they would never end
             self._broken.update(placed.executor for placed in merged)
-        self._standing.swap(lambda now: now.replaced(merge.segments, merged, merge.version.epoch))
+        return self._standing.swap(lambda now: now.replaced(merge.segments, merged, merge.version.epoch))
 
     def _merged(self, merge: Merge) -> list[Placed]:
         """The one segment; none if nobody in them is alive."""
@@ -199,6 +227,10 @@ def _by_stream(version: Version) -> Iterator[tuple[str, list[Placed]]]:
     streams = dict.fromkeys(placed.segment.stream for placed in version.segments)
     for stream in streams:
         yield stream, [placed for placed in version.segments if placed.segment.stream == stream]
+
+
+def _all_dead(segments: Sequence[Placed]) -> tuple[Placed, ...]:
+    return tuple([placed for placed in segments if not placed.alive])
 
 
 def _everything(segments: Sequence[Placed]) -> tuple[Placed, ...]:

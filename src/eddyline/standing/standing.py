@@ -10,7 +10,6 @@ published: so it has heard of everything that a version it meets is about.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from eddyline.model.expression import Expression
 from eddyline.standing.building import Building
 from eddyline.standing.gate import Gate
 from eddyline.standing.merger import Merger, Where
+from eddyline.standing.turn_lock import TurnLock
 from eddyline.standing.version import Newcomer, Version
 
 Integers = npt.NDArray[np.signedinteger[Any]]
@@ -64,7 +64,7 @@ class Standing:
         self, version: Version, on_event: Callable[[Change | Moved], None], merging: Where = "thread"
     ) -> None:
         assert version.table.has_columns, "accounts and results need what goes with the queries"
-        self.lock = threading.RLock()
+        self.lock = TurnLock()
         self.current = version
         self.gate = Gate()
         self.building = Building(version.settings, self.gate)
@@ -111,13 +111,15 @@ class Standing:
             self.merger.wake()
             return after.left_out
 
-    def swap(self, make: Callable[[Version], Version | None]) -> None:
-        """Put the same version in another form in force; None leaves the one that there is."""
+    def swap(self, make: Callable[[Version], Version | None]) -> bool:
+        """Put the same version in another form in force; None leaves the one that there is, and False is given."""
         with self.lock:
             other = make(self.current)
-            if other is not None:
-                other.check()
-                self.current = other
+            if other is None:
+                return False
+            other.check()
+            self.current = other
+            return True
 
     def compact(self) -> None:
         """Begin a new epoch, in a table without rows that nobody needs."""

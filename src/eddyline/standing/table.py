@@ -53,15 +53,15 @@ class SavedRows:
         self.size = len(ids)
 
     def find(self, id: str) -> Iterator[int]:
-        """The numbers that an id has here."""
+        """The numbers that an id has here, the latest first."""
         ascending, order = self._by_checksum
         wanted = checksum(id)
-        first = int(np.searchsorted(ascending, wanted))
-        while first < len(ascending) and ascending[first] == wanted:
-            number = int(order[first])
+        last = int(np.searchsorted(ascending, wanted, "right")) - 1
+        while last >= 0 and ascending[last] == wanted:
+            number = int(order[last])
             if self.ids[number].as_py() == id:
                 yield number
-            first += 1
+            last -= 1
 
     @cached_property
     def _by_checksum(self) -> tuple[npt.NDArray[np.uint32], Integers]:
@@ -227,8 +227,8 @@ class Table:
     def find(self, id: str) -> int | None:
         """The number of the query that has an id in this version."""
         for number in self.trunk.find(id):
-            if number < self.size and not self.is_gone(number):
-                return number
+            if number < self.size:  # of those before it all are gone: else the id would not have been free
+                return None if self.is_gone(number) else number
         return None
 
     def number(self, id: str) -> int:

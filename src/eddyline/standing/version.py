@@ -9,7 +9,7 @@ Nothing of a version changes. What is compiled later is another value of the sam
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -19,16 +19,17 @@ import pyarrow as pa
 
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
-from eddyline.errors import LedgerError, QueryError
+from eddyline.errors import LedgerError, QueryError, SchemaError
 from eddyline.execute.placed import Placed
-from eddyline.execute.reading.batch import ColumnReader
+from eddyline.execute.reading.batch import ColumnReader, Columns, arrow_of
 from eddyline.execute.rescue import rescue
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.catalog import Stream, find_stream
-from eddyline.model.expression import Call, Expression
+from eddyline.model.expression import Call, Expression, columns_of
 from eddyline.model.matches import Matches, Part
 from eddyline.model.numbering import Numbering
+from eddyline.model.predicate import conditions_of
 from eddyline.model.query import NormalQuery, Query
 from eddyline.standing import policy
 from eddyline.standing.building import Building, Culprits, Members, members_of
@@ -43,12 +44,38 @@ Known = Mapping[Call, pa.Array | pa.ChunkedArray]  # values of what only Spark c
 
 
 class Reading(ColumnReader):
-    """The segments of a stream, and the columns that they read."""
+    """The segments of a stream that have living queries, and the columns that they read.
 
-    def __init__(self, stream: Stream, among: Iterable[Placed]) -> None:
-        self.segments = [placed for placed in among if placed.segment.stream == stream.name]
+    A column that only removed queries of them read may be missing in a batch: its values are NULL then.
+    """
+
+    def __init__(
+        self, stream: Stream, among: Iterable[Placed], is_wanted: Callable[[Placed, str], bool]
+    ) -> None:
+        self.segments = [p for p in among if p.segment.stream == stream.name and p.alive]
         self.all_alive = not any(placed.dead for placed in self.segments)
+        self._stream, self._is_wanted = stream, is_wanted
+        self._without: dict[tuple[str, ...], ColumnReader] = {}
         super().__init__(stream, dict.fromkeys(c for placed in self.segments for c in placed.segment.columns))
+
+    def read(self, batch: Any) -> tuple[Columns, int]:
+        """The used columns by the stream's names, and the number of rows."""
+        try:
+            return super().read(batch)
+        except SchemaError:
+            batch = arrow_of(batch, self._stream)
+            there = {name.lower() for name in batch.schema.names}
+            missing = tuple([name for name in self.used if name.lower() not in there])
+            if self.all_alive or not missing:
+                raise
+            if missing not in self._without:
+                if any(self._is_wanted(placed, name) for placed in self.segments for name in missing):
+                    raise
+                used = [name for name in self.used if name not in missing]
+                self._without[missing] = ColumnReader(self._stream, used)
+        columns, rows = self._without[missing].read(batch)
+        nulls = {name: pa.nulls(rows, self._stream.schema.field(name).type) for name in missing}
+        return {**columns, **nulls}, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +322,22 @@ class Version:
         """What there is to read and to evaluate for the batches of a stream."""
         known = self._cell.readings.get(stream)
         if known is None:
-            known = self._cell.readings[stream] = Reading(self.stream(stream), self.segments)
+            known = self._cell.readings[stream] = Reading(self.stream(stream), self.segments, self._is_wanted)
         return known
+
+    def _is_wanted(self, placed: Placed, column: str) -> bool:
+        """Whether a query of a segment that is not gone reads a column; only those whose text names it are compiled."""
+        if column not in placed.segment.columns:
+            return False
+        if not placed.dead:
+            return True
+        for dense in placed.numbering.all().tolist():
+            if self.table.is_gone(dense) or column.lower() not in self.table.query(dense).sql.lower():
+                continue
+            conditions = conditions_of(self.normal_form(dense).predicate)
+            if any(column in columns_of(condition.subject) for condition in conditions):
+                return True
+        return False
 
     def match(
         self,

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine, LedgerError, QueryError, QuerySet, RegistryError, SchemaError, Stream
+from eddyline.config import IndexSettings
 from eddyline.errors import EddylineError
 from eddyline.execute.reading import batch as batch_module
 from eddyline.model.query import StandingQuery
@@ -367,3 +368,89 @@ def test_a_wide_table_is_read_where_it_is_asked_for(monkeypatch: pytest.MonkeyPa
 def test_what_is_added_are_queries() -> None:
     with pytest.raises(EddylineError, match="'cheap' is no query"):
         Engine([QUOTES]).add(["cheap"])  # type: ignore[list-item]
+
+
+def test_columns_that_only_removed_queries_read_may_be_missing(engine: Engine) -> None:
+    engine.add({f"q{i}": f"SELECT price FROM quotes WHERE price > {i}" for i in range(60)})
+    engine.add("named", "SELECT price FROM quotes WHERE symbol = 'A' OR price > 7")
+    engine.merge()
+    prices = BATCH.select(["price"])
+    with pytest.raises(SchemaError, match='no column "symbol"'):
+        engine.push("quotes", prices)
+    engine.remove("named")
+    engine.add("says so", "SELECT price FROM quotes WHERE price = 5 /* whatever its symbol */")
+    engine._standing.merger.close()
+    assert any(placed.dead for placed in engine._standing.current.segments)
+    for _ in range(2):
+        assert engine.push("quotes", prices).of("says so").num_rows == 1
+    assert engine.push("quotes", BATCH).of("says so").num_rows == 1
+    with pytest.raises(SchemaError, match='no column "price"'):
+        engine.push("quotes", BATCH.select(["symbol"]))
+    engine.add("again", "SELECT price FROM quotes WHERE Symbol = 'A'")
+    with pytest.raises(SchemaError, match='no column "symbol"'):
+        engine.push("quotes", prices)
+
+
+def test_merging_everything_ends_while_others_change(engine: Engine) -> None:
+    engine.add({f"q{i}": f"SELECT price FROM quotes WHERE price > {i}" for i in range(400)})
+    stop = threading.Event()
+
+    def change() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            engine.add(f"more {number}", f"SELECT symbol FROM quotes WHERE price > {number}")
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(3):
+            engine.merge()
+    finally:
+        stop.set()
+        thread.join()
+    engine.ledger.check()
+
+
+def test_a_change_stands_though_there_is_no_thread_for_merging(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            threading.Thread, "start", lambda _: raise_error(RuntimeError("can't start new thread"))
+        )
+        for number in range(40):
+            assert engine.add(f"q{number}", f"SELECT symbol FROM quotes WHERE price > {number}") == number + 1
+    assert "segments are not merged now: can't start new thread" in caplog.messages
+    engine.add("q40", "SELECT symbol FROM quotes")
+    for thread in threading.enumerate():
+        if thread.name == "eddyline-merging":
+            thread.join()
+    assert len(engine._standing.current.segments) <= 2
+
+
+def raise_error(error: Exception) -> None:
+    raise error
+
+
+def test_nothing_piles_up_where_queries_only_change(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eddyline.standing.version.FEW", 20)
+    engine.add("q", "SELECT symbol FROM quotes")
+    for number in range(1, 300):
+        engine.replace("q", f"SELECT symbol FROM quotes WHERE {number} % price >= 0")
+        if number % 3 == 0:
+            engine.push("quotes", BATCH)
+    engine.merge()
+    assert not engine._ledger._events and engine._standing.current.table.size < 100
+    assert len(engine._ledger._failed) < 60
+    assert engine.ledger.of("q").failures == 99
+
+
+def test_small_segments_that_are_dead_are_dropped() -> None:
+    engine = Engine([QUOTES], settings=IndexSettings(segment_size=2))
+    engine.add("q", "SELECT symbol FROM quotes")
+    for number in range(50):
+        engine.replace("q", f"SELECT symbol FROM quotes WHERE price > {number}")
+    engine.merge()
+    assert len(engine._standing.current.segments) == 1
+    assert engine.push("quotes", BATCH).of("q")["symbol"].to_pylist() == ["B"]

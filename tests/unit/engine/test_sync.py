@@ -182,3 +182,18 @@ def test_a_registry_that_was_replaced_under_the_engine(tmp_path: Path) -> None:
         assert list(engine.queries()) == ["a"] and engine.push("quotes", BATCH).of("a").num_rows == 3
     with Registry.open(path) as found:
         assert [entry.id for entry in found.entries()] == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize("names", [("symbol", "Price"), ("symbol", "cost")])
+def test_a_stream_that_is_declared_otherwise_is_pushed_at_once(
+    registry: Registry, names: tuple[str, str]
+) -> None:
+    """What was compiled for the stream as it was is dead, and reads nothing any more."""
+    registry.change([Put("a", "SELECT symbol FROM quotes WHERE price > 3")])
+    engine = Engine(registry=registry)
+    registry.change([Set("a", state=State.DISABLED), Put("b", "SELECT symbol FROM quotes")])
+    other = Stream("quotes", pa.schema(list(zip(names, (pa.string(), pa.int64()), strict=True))))
+    registry.declare(other, check=lambda query: Verdict())
+    engine.sync()
+    batch = pa.record_batch([BATCH.column(0), BATCH.column(1)], names=list(names))
+    assert engine.push("quotes", batch).of("b").num_rows == 3
