@@ -101,9 +101,9 @@ class Held:
         }
         assert len(table) == len(self.queries) and len(set(self.numbers.values())) == len(self.queries)
         for id, known in self.queries.items():
-            found = table.columns.attributes(table.number(id))
+            found = table.columns.attributes(table.dense(id))
             assert replace(found, number=None) == known.attributes
-            stream, outputs = table.columns.selection(table.number(id))
+            stream, outputs = table.columns.selection(table.dense(id))
             assert (stream.name, [o.name for o in outputs]) == (
                 known.stream,
                 ["b" if known.may_fail else "a"],
@@ -127,7 +127,7 @@ class Held:
             Newcomer(Query(id, known.sql), version.compiler.compile(Query(id, known.sql)), known.attributes)
             for id, known in wanted.items()
         ]
-        after = version.change([version.table.number(id) for id in gone], coming)
+        after = version.change([version.table.dense(id) for id in gone], coming)
         left = {id: known for id, known in self.queries.items() if id not in gone}
         kept = Held(after, {**left, **wanted})
         assert {id: kept.numbers[id] for id in left} == {id: self.numbers[id] for id in left}
@@ -136,7 +136,7 @@ class Held:
     def merged(self) -> Held:
         """All segments of a stream in one, made of this version and put into the one after it."""
         version = self.version.ready()
-        later = version.change([version.table.number(id) for id in list(self.queries)[:1]], ()).ready()
+        later = version.change([version.table.dense(id) for id in list(self.queries)[:1]], ()).ready()
         chosen = [placed for placed in version.segments if placed.segment.stream == "ticks"]
         members = [m for placed in chosen for m in members_of(placed, version.table, version.compiler)]
         after = later.replaced(chosen, GATED.segments("ticks", members, chosen, Culprits()), version.epoch)

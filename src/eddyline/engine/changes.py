@@ -59,13 +59,13 @@ class Changes:
         if not edit:
             return version.version
         table, shadows = version.table, self._shadows(edit)
-        replaced = {query.id: table.number(query.id) for query in edit.replace}
+        replaced = {query.id: table.dense(query.id) for query in edit.replace}
         revisions = {id: int(table.columns["revision"][dense]) + 1 for id, dense in replaced.items()}
         coming = [
             Newcomer(query, normal, Attributes(None, revisions.get(query.id, 1), query.id in shadows))
             for query, normal in zip((*edit.add, *edit.replace), compiled, strict=True)
         ]
-        leaving = [*(table.number(id) for id in edit.remove), *replaced.values()]
+        leaving = [*(table.dense(id) for id in edit.remove), *replaced.values()]
         self._standing.change(leaving, coming)
         return self._standing.current.version
 

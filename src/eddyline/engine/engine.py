@@ -38,7 +38,6 @@ from eddyline.model.catalog import Stream
 from eddyline.model.names import check_id, is_unicode, short_repr
 from eddyline.model.query import Query, StandingQuery
 from eddyline.project.made_select_lists import MadeSelectLists
-from eddyline.queryset.one_row import why_of
 from eddyline.standing.columns import Columns
 from eddyline.standing.merger import Where
 from eddyline.standing.standing import Standing
@@ -150,7 +149,7 @@ class Engine:
     def __getitem__(self, id: str) -> StandingQuery:
         """A query by its id; an `UnknownQueryError`, which is a `KeyError`, if there is none."""
         version = self._standing.current
-        dense = version.table.number(id)
+        dense = version.table.dense(id)
         return StandingQuery(
             id, version.table.query(dense).sql, version.table.columns.selection(dense)[0].name
         )
@@ -166,14 +165,11 @@ class Engine:
         does not match, because
           price is 50.0, which does not lie in (-inf, 10.0)
         """
-        version = self._standing.current
-        query = version.normal_form(version.table.number(id))
-        return why_of(query, version.stream(query.stream), row)
+        return self._standing.current.why(id, row)
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
-        executors = [placed.executor for placed in self._standing.current.segments]
-        return tuple([found for executor in executors if (found := executor.order_report()) is not None])
+        return self._standing.current.order_report()
 
     def queries(self) -> dict[str, str]:
         """The SQL text of every query, by id, in the order in which they were added."""
@@ -384,7 +380,7 @@ class Engine:
 
     def _empty(self, id: str) -> pa.Table:
         version = self._standing.current
-        return self._select_lists.of(version.table.columns, version.table.number(id)).schema.empty_table()
+        return self._select_lists.of(version.table.columns, version.table.dense(id)).schema.empty_table()
 
     def _hand_out(self, deliveries: Deliveries) -> None:
         subscriptions, queues = self._subscriptions, self._queues

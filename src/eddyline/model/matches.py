@@ -83,7 +83,7 @@ class RowLists:
 class Matches:
     """The (row, query) pairs of one batch, or of `batch_rows` consecutive rows of it that start at row `first`.
 
-    ids[number] is the id of a query number. Row numbers are those of the whole batch. Queries that could not be evaluated
+    Parts know queries by dense id: ids[dense] is the id of one. Row numbers are those of the whole batch. Queries that could not be evaluated
     for this batch have no matches in it and stand in `failed`, with the reason. With `all_alive` no part has matches of
     removed queries.
 
@@ -141,8 +141,8 @@ class Matches:
 
     def rows(self, id: str) -> Integers:
         """Numbers of the rows that match a query, ascending."""
-        number = self._ids.number(id)
-        found = [part.rows(number) for part in self._parts]
+        dense = self._ids.dense(id)
+        found = [part.rows(dense) for part in self._parts]
         rows = found[0] if len(found) == 1 else np.sort(np.concatenate([*found, np.empty(0, np.int64)]))
         return rows + self.first if self.first else rows
 

@@ -1,4 +1,4 @@
-"""What a set's queries are called, by number: what matches want to know of the set."""
+"""What a set's queries are called, by dense id: what matches want to know of the set."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ Flags = npt.NDArray[np.bool_]
 
 
 class QueryIds(Protocol):
-    """The ids of all query numbers below `size`; `gone` are the numbers of removed queries, None if there are none."""
+    """The ids of all dense ids below `size`; `gone` are those of removed queries, None if there are none."""
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """How many dense ids there are."""
 
     @property
     def gone(self) -> Flags | None:
-        """For every number whether its query is removed."""
+        """For every dense id whether its query is removed."""
 
-    def number(self, id: str) -> int:
-        """The number of an id; an `UnknownQueryError`, which is a `KeyError`, if no query has it."""
+    def dense(self, id: str) -> int:
+        """The dense id of a query; an `UnknownQueryError`, which is a `KeyError`, if no query has it."""
 
     def by_id(self, values: Iterable[int]) -> dict[str, int]:
-        """Values of all numbers by id, those of removed queries left out."""
+        """Values of all dense ids by id, those of removed queries left out."""
 
-    def named(self, numbers: npt.NDArray[np.signedinteger[Any]]) -> pa.Array:
-        """The ids of numbers."""
+    def named(self, dense: npt.NDArray[np.signedinteger[Any]]) -> pa.Array:
+        """The ids of queries, given by dense id."""
 
 
 class PlainIds:
-    """ids[number] is the id of a query number.
+    """ids[dense] is the id of a query.
 
     >>> ids = PlainIds(["a", "b"])
-    >>> ids.number("b"), ids.by_id([5, 7]), ids.named(np.array([1, 1])).to_pylist()
+    >>> ids.dense("b"), ids.by_id([5, 7]), ids.named(np.array([1, 1])).to_pylist()
     (1, {'a': 5, 'b': 7}, ['b', 'b'])
     """
 
@@ -50,23 +50,23 @@ class PlainIds:
         self._ids = ids
         self.size = len(ids)
 
-    def number(self, id: str) -> int:
-        """The number of an id; an `UnknownQueryError`, which is a `KeyError`, if no query has it."""
-        number = self._numbers.get(id)
-        if number is None:
+    def dense(self, id: str) -> int:
+        """The dense id of a query; an `UnknownQueryError`, which is a `KeyError`, if no query has it."""
+        found = self._dense.get(id)
+        if found is None:
             raise unknown_query(id, self._ids)
-        return number
+        return found
 
     def by_id(self, values: Iterable[int]) -> dict[str, int]:
-        """Values of all numbers by id."""
+        """Values of all dense ids by id."""
         return dict(zip(self._ids, values, strict=True))
 
-    def named(self, numbers: npt.NDArray[np.signedinteger[Any]]) -> pa.Array:
-        """The ids of numbers."""
-        return self._names.take(pa.array(numbers))
+    def named(self, dense: npt.NDArray[np.signedinteger[Any]]) -> pa.Array:
+        """The ids of queries, given by dense id."""
+        return self._names.take(pa.array(dense))
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def _dense(self) -> dict[str, int]:
         return self.by_id(range(self.size))
 
     @cached_property

@@ -24,7 +24,6 @@ from eddyline.model.query import NormalQuery, Query, StandingQuery, as_ids, as_q
 from eddyline.queryset.cost.cost import Cost, Costs
 from eddyline.queryset.cost.pricing import Pricing, Run
 from eddyline.queryset.explain import explain_query, explain_set
-from eddyline.queryset.one_row import why_of
 from eddyline.sql.resolver import Resolver
 from eddyline.standing import files
 from eddyline.standing.version import Known, Version
@@ -249,8 +248,7 @@ class QuerySet:
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
-        executors = [placed.executor for placed in self._version.latest.segments]
-        return tuple([found for executor in executors if (found := executor.order_report()) is not None])
+        return self._version.latest.order_report()
 
     def pricing(self) -> Pricing:
         """Prices the set's queries and others; for several questions about costs, which then share the work."""
@@ -319,12 +317,11 @@ class QuerySet:
 
     def why(self, id: str, row: Mapping[str, Any] | Any) -> Why:
         """Why a tuple, given as a mapping or as a batch of one row, matches a query or not."""
-        query = self._normal_form(id)
-        return why_of(query, self.stream(query.stream), row)
+        return self._version.latest.why(id, row)
 
     def number(self, id: str) -> int:
         """The number of a query, by which matches name it in this version and those that grow out of it."""
-        return self._version.latest.table.number(id)
+        return self._version.latest.table.dense(id)
 
     def stream(self, name: str | None = None) -> Stream:
         """A stream by name; without one, the only one that there is."""

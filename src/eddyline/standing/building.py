@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Final
 
-import numpy as np
-
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
 from eddyline.errors import PASSED_ON, InternalError, QueryError
@@ -47,7 +45,7 @@ class Building:
 
         Queries of which none can be made are entered into `culprits`.
         """
-        members = sorted(members, key=lambda member: member[0])
+        members = sorted(members, key=lambda member: member[0])  # dense ids have to ascend with slots
         step = self.settings.segment_size or max(1, len(members))
         learned = [placed.executor for placed in before]
         found: list[Placed] = []
@@ -115,14 +113,14 @@ class Building:
         return self.placed(segment, Numbering.of(numbers), before, queries)
 
     def _turns(self, size: int) -> AbstractContextManager[None]:
-        """A small segment is built sooner than a push would end."""
+        """In here building pauses for pushes; a small segment does not, since it is built sooner than a push ends."""
         return nullcontext() if self.gate is None or size <= OPEN else self.gate.compiling()
 
 
 def members_of(placed: Placed, table: Table, compiler: Compiler) -> Members:
     """The queries of a segment that are not gone, in normal form."""
     numbers = placed.numbering.all()
-    alive = np.ones(len(numbers), np.bool_) if table.gone is None else ~table.gone[numbers]
+    alive = table.alive_among(numbers)
     if placed.queries is not None:
         pairs = zip(numbers.tolist(), placed.queries, strict=True)
         return list(compress(pairs, alive.tolist()))

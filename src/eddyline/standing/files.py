@@ -2,7 +2,7 @@
 
     root/
         segments/<content>               compiled queries, one file for each segment
-        pages/<content>                  ids and texts of consecutive numbers; what the queries of a segment are called;
+        pages/<content>                  ids and texts of consecutive dense ids; which dense ids the slots of a segment have;
                                          what goes with queries, in sets that have columns
         manifest.json                    what the set consists of; where several versions share a root, each has its own:
         versions/<name>/manifest.json
@@ -78,11 +78,12 @@ def save(root: Path, name: str | None, saved: Saved) -> Pages:
     """
     storage, version = LocalStorage(root), saved.version
     assert not len(version.tail), "what waits to be compiled would be lost"
-    manifest_name = MANIFEST if name is None else f"versions/{name}/{MANIFEST}"
+    folder = "" if name is None else f"versions/{name}/"
+    manifest_name = f"{folder}{MANIFEST}"
     if storage.exists(manifest_name):
         raise _taken(root, name)
-    for left in storage.list(f"versions/{name}"):  # of a manifest that a crash has kept from its name
-        storage.delete(f"versions/{name}/{left}")
+    for left in storage.list(folder) if folder else ():  # of a manifest that a crash has kept from its name
+        storage.delete(f"{folder}{left}")
     with storage.group():
         segments = save_segments(storage, version.segments)
         pages = _save_pages(storage, version.table, saved.pages)
@@ -106,7 +107,8 @@ def save(root: Path, name: str | None, saved: Saved) -> Pages:
 
 
 def _taken(root: Path, name: str | None) -> FileError:
-    return FileError(f"there is a version {name} in {root} already", hint="choose another name")
+    what = "a set" if name is None else f"a version {name}"
+    return FileError(f"there is {what} in {root} already", hint="choose another name")
 
 
 def save_segments(storage: Storage, segments: Iterable[Placed]) -> list[dict[str, Any]]:

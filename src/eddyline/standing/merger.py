@@ -201,8 +201,7 @@ class Merger:
     def _merged_elsewhere(self, merge: Merge, process: BuilderProcess) -> list[Placed]:
         building, version = self._standing.building, merge.version
         dense = np.sort(np.concatenate([placed.numbering.all() for placed in merge.segments]))
-        if version.table.gone is not None:
-            dense = dense[~version.table.gone[dense]]
+        dense = dense[version.table.alive_among(dense)]
         if not len(dense):
             return []
         job = Job(

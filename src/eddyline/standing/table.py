@@ -1,12 +1,12 @@
-"""The queries of a set by number: ids and texts, shared by all versions that grew out of one another.
+"""The queries of a set by dense id: ids and texts, shared by all versions of one epoch.
 
-    number   0      1      2      3            version 1 sees 0 1      gone: none
-    id       cheap  big    cheap  odd          version 3 sees 0 .. 3   gone: 0
+    dense id   0      1      2      3            version 1 sees 0 1      gone: none
+    id         cheap  big    cheap  odd          version 3 sees 0 .. 3   gone: 0
 
-Numbers are given once and never again. Rows are only ever added, and a version knows how far it may look and which
-queries are gone for it, so adding to the newest version costs the queries that are added and not the set; adding to an
-older one copies what was added since the set was opened. Removing copies one byte for each query: at a million queries
-that takes less than compiling one.
+A row is added once and never written again; a new epoch has a table of its own (`compacted`). A version knows how far it
+may look and which queries are gone for it, so adding to the newest version costs the queries that are added and not the
+set; adding to an older one copies what was added since the set was opened. Removing copies one byte for each query: at a
+million queries that takes less than compiling one.
 
 What was saved stays on disk: ids are found by a checksum that is saved with them, and nothing is listed when queries are
 added to an opened set.
@@ -53,14 +53,14 @@ class SavedRows:
         self.size = len(ids)
 
     def find(self, id: str) -> Iterator[int]:
-        """The numbers that an id has here, the latest first."""
+        """The dense ids that an id has here, the latest first."""
         ascending, order = self._by_checksum
         wanted = checksum(id)
         last = int(np.searchsorted(ascending, wanted, "right")) - 1
         while last >= 0 and ascending[last] == wanted:
-            number = int(order[last])
-            if self.ids[number].as_py() == id:
-                yield number
+            dense = int(order[last])
+            if self.ids[dense].as_py() == id:
+                yield dense
             last -= 1
 
     @cached_property
@@ -74,7 +74,7 @@ _NOTHING = SavedRows(*[pa.chunked_array([], kind) for kind in (pa.string(), pa.s
 
 
 class Trunk:
-    """What versions share: saved rows, then lists that grow; the last number of each id in them, and the one before.
+    """What versions share: saved rows, then lists that grow; the last dense id of each id in them, and the one before.
 
     Threads may share it: one of them at a time adds, and who reads sees only what was added for its own version.
     """
@@ -107,32 +107,32 @@ class Trunk:
             return Trunk(self.saved, [*self.ids[:own], *ids], [*self.texts[:own], *texts])
 
     def _append(self, ids: Sequence[str], texts: Sequence[str]) -> None:
-        for number, id in enumerate(ids, self.size):
+        for dense, id in enumerate(ids, self.size):
             before = self._latest.get(id)
             if before is not None:
-                self._earlier[number] = before
-            self._latest[id] = number  # last: whoever finds it can go on to the one before
+                self._earlier[dense] = before
+            self._latest[id] = dense  # last: whoever finds it can go on to the one before
         self.texts += texts
         self.ids += ids
 
     def find(self, id: str) -> Iterator[int]:
-        """The numbers of an id, those of later versions included, the latest first."""
-        number = self._latest.get(id)
-        while number is not None:
-            yield number
-            number = self._earlier.get(number)
+        """The dense ids of an id, those of later versions included, the latest first."""
+        dense = self._latest.get(id)
+        while dense is not None:
+            yield dense
+            dense = self._earlier.get(dense)
         if self.saved.size:
             yield from self.saved.find(id)
 
-    def row(self, number: int) -> tuple[str, str]:
-        """Id and text of a number."""
-        own = number - self.saved.size
+    def row(self, dense: int) -> tuple[str, str]:
+        """Id and text of a dense id."""
+        own = dense - self.saved.size
         if own >= 0:
             return self.ids[own], self.texts[own]
-        return self.saved.ids[number].as_py(), self.saved.texts[number].as_py()
+        return self.saved.ids[dense].as_py(), self.saved.texts[dense].as_py()
 
     def rows(self, first: int, end: int) -> Iterator[tuple[str, str]]:
-        """Ids and texts of consecutive numbers."""
+        """Ids and texts of consecutive dense ids."""
         saved = self.saved
         stop, own = min(end, saved.size), slice(max(0, first - saved.size), max(0, end - saved.size))
         start = min(first, saved.size)
@@ -142,7 +142,7 @@ class Trunk:
         return chain(zip(*pieces, strict=True), zip(self.ids[own], self.texts[own], strict=True))
 
     def names(self, size: int) -> pa.Array:
-        """The ids of the first numbers, as Arrow has them; what was worked out for one version serves the others."""
+        """The ids of the first dense ids, as Arrow has them; what was worked out for one version serves the others."""
         named = self._named
         known = 0 if named is None else len(named)
         if named is None or known < size:
@@ -155,9 +155,9 @@ class Trunk:
 class Table:
     """One version's view of the queries; `columns` is what goes with them, in sets that know more than ids and texts.
 
-    >>> one, numbers = Table().add([Query("a", "1"), Query("b", "2")])
+    >>> one, dense_ids = Table().add([Query("a", "1"), Query("b", "2")])
     >>> two, _ = one.remove([0]).add([Query("a", "3")])
-    >>> list(numbers), one.number("a"), two.number("a"), two.by_id([5, 6, 7]), len(two)
+    >>> list(dense_ids), one.dense("a"), two.dense("a"), two.by_id([5, 6, 7]), len(two)
     ([0, 1], 0, 2, {'b': 6, 'a': 7}, 2)
     """
 
@@ -200,85 +200,89 @@ class Table:
 
     @cached_property
     def gone(self) -> Flags | None:
-        """For every number whether its query is removed; None if none is."""
+        """For every dense id whether its query is removed; None if none is."""
         if self._gone is None or len(self._gone) == self.size:
             return self._gone
         return np.pad(self._gone, (0, self.size - len(self._gone)))
 
     @property
     def removed(self) -> Integers:
-        """The numbers of removed queries, ascending."""
+        """The dense ids of removed queries, ascending."""
         return np.flatnonzero(self._gone) if self._gone is not None else np.empty(0, np.int64)
 
     @property
     def alive(self) -> Integers:
-        """The numbers of all others, ascending."""
+        """The dense ids of all others, ascending."""
         return np.arange(self.size) if self.gone is None else np.flatnonzero(~self.gone)
 
-    def is_gone(self, number: int) -> bool:
-        """Whether the query of a number is removed."""
+    def is_gone(self, dense: int) -> bool:
+        """Whether the query of a dense id is removed."""
         gone = self._gone
-        return gone is not None and number < len(gone) and bool(gone[number])
+        return gone is not None and dense < len(gone) and bool(gone[dense])
+
+    def alive_among(self, dense_ids: Integers) -> Flags:
+        """Which of these queries are not removed."""
+        return np.ones(len(dense_ids), np.bool_) if self.gone is None else ~self.gone[dense_ids]
 
     def dead_among(self, numbering: Numbering) -> int:
         """How many of a segment's queries are removed."""
         return 0 if self.gone is None else int(np.count_nonzero(self.gone[numbering.all()]))
 
     def find(self, id: str) -> int | None:
-        """The number of the query that has an id in this version."""
-        for number in self.trunk.find(id):
-            if number < self.size:  # of those before it all are gone: else the id would not have been free
-                return None if self.is_gone(number) else number
+        """The dense id of the query that has an id in this version."""
+        for dense in self.trunk.find(id):
+            if dense < self.size:  # of those before it all are gone: else the id would not have been free
+                return None if self.is_gone(dense) else dense
         return None
 
-    def number(self, id: str) -> int:
+    def dense(self, id: str) -> int:
         """The same; an `UnknownQueryError`, which is a `KeyError`, if no query has it."""
-        number = self.find(id)
-        if number is None:
+        dense = self.find(id)
+        if dense is None:
             raise unknown_query(id, (query.id for _, query in self.queries()))
-        return number
+        return dense
 
-    def query(self, number: int) -> Query:
-        """The query of a number, also of a removed one: versions that still have it share what is compiled of it."""
-        return Query(*self.trunk.row(number))
+    def query(self, dense: int) -> Query:
+        """The query of a dense id, also of a removed one: versions that still have it share what is compiled of it."""
+        return Query(*self.trunk.row(dense))
 
     def queries(self) -> Iterator[tuple[int, Query]]:
-        """The queries with their numbers, in the order in which they were added."""
-        for number, (id, text) in enumerate(self.trunk.rows(0, self.size)):
-            if not self.is_gone(number):
-                yield number, Query(id, text)
+        """The queries with their dense ids, in the order in which they were added."""
+        for dense, (id, text) in enumerate(self.trunk.rows(0, self.size)):
+            if not self.is_gone(dense):
+                yield dense, Query(id, text)
 
     def by_id(self, values: Iterable[int]) -> dict[str, int]:
-        """Values of all numbers by id, those of removed queries left out."""
+        """Values of all dense ids by id, those of removed queries left out."""
         ids = chain(self.trunk.saved.ids.to_pylist(), self.trunk.ids[: self.size - self.trunk.saved.size])
         pairs = zip(ids, values, strict=True)
         return dict(pairs if self.gone is None else compress(pairs, (~self.gone).tolist()))
 
-    def named(self, numbers: Integers) -> pa.Array:
-        """The ids of numbers."""
-        return self.trunk.names(self.size).take(pa.array(numbers))
+    def named(self, dense_ids: Integers) -> pa.Array:
+        """The ids of some queries."""
+        return self.trunk.names(self.size).take(pa.array(dense_ids))
 
-    def listed(self, numbers: Integers) -> list[str]:
+    def listed(self, dense_ids: Integers) -> list[str]:
         """The same as a list, for a few of many: they are looked up, and not made for all."""
         if self.trunk.saved.size:
-            return list(self.named(numbers).to_pylist())
+            return list(self.named(dense_ids).to_pylist())
         ids = self.trunk.ids
-        return [ids[number] for number in numbers.tolist()]
+        return [ids[dense] for dense in dense_ids.tolist()]
 
     @property
     def ids(self) -> pa.Array:
-        """The ids of all numbers, those of removed queries included."""
+        """The ids of all dense ids, those of removed queries included."""
         return self.trunk.names(self.size)
 
     def add(self, queries: Sequence[Query], columns: Columns | None = None) -> tuple[Table, range]:
-        """A version with more queries, and their numbers; the ids must be free. `columns` has them already."""
+        """A version with more queries, and their dense ids; the ids must be free. `columns` has them already."""
         end = self.size + len(queries)
         trunk = self.trunk.grown(self.size, queries)
         return Table(trunk, end, self._gone, self.dead, columns), range(self.size, end)
 
-    def remove(self, numbers: Iterable[int]) -> Table:
+    def remove(self, dense_ids: Iterable[int]) -> Table:
         """A version without some queries."""
-        going = list(numbers)
+        going = list(dense_ids)
         if not going:
             return self
         known = self._gone if self._gone is not None else np.zeros(0, np.bool_)

@@ -24,6 +24,8 @@ from eddyline.execute.placed import Placed
 from eddyline.execute.reading.batch import ColumnReader, Columns, arrow_of
 from eddyline.execute.rescue import rescue
 from eddyline.execute.segment import SegmentExecutor
+from eddyline.execute.steering.live import OrderReport
+from eddyline.execute.why import Why
 from eddyline.functions.evaluate import Evaluation
 from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.expression import Call, Expression, columns_of
@@ -35,6 +37,7 @@ from eddyline.standing import policy
 from eddyline.standing.building import Building, Culprits, Members, members_of
 from eddyline.standing.columns import NO_ATTRIBUTES, Attributes
 from eddyline.standing.counted import Counted, CountedWhenAsked, dense_ids, recounted
+from eddyline.standing.one_row import why_of
 from eddyline.standing.table import Table
 from eddyline.standing.tail import Tail
 
@@ -93,14 +96,16 @@ class _Cell:
     def __init__(self) -> None:
         self.making = threading.Lock()
         self.ready: Version | None = None
+        # without a lock: two threads may make the same, and either serves
         self.readings: dict[str | None, Reading] = {}
         self.fallible: dict[str, tuple[Expression, ...]] = {}
 
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """Invariant: a query that is not gone stands in one segment, or in the tail. Segments of a stream stand by age.
+    """One version of a standing set; versions that grow out of one another share most of it.
 
+    Invariant: a query that is not gone stands in one segment, or in the tail. Segments of a stream stand by age.
     `left_out` are queries of the tail of which no segment can be made, each with the reason; they are gone. `counted`
     says what can fail in conditions, in sets that keep columns. In one `epoch` dense ids mean the same.
     """
@@ -123,7 +128,7 @@ class Version:
     def remove(self, ids: Iterable[str]) -> Version:
         """The next version, without some queries."""
         base = self.latest
-        return base.change([base.table.number(id) for id in ids], ())
+        return base.change([base.table.dense(id) for id in ids], ())
 
     def change(
         self,
@@ -256,12 +261,15 @@ class Version:
 
         Both come from an earlier version of an epoch: who was removed since then is dead in the new segments.
         """
-        executors = {placed.executor for placed in before}
+        executors = {
+            placed.executor for placed in before
+        }  # a removal replaces the `Placed` and keeps the executor
         kept = [placed for placed in self.segments if placed.executor not in executors]
         if epoch != self.epoch or len(kept) + len(executors) != len(self.segments):
             return None
         dead = [self.table.dead_among(placed.numbering) for placed in after]
         fresh = [replace(placed, dead=lost) for placed, lost in zip(after, dead, strict=True)]
+        # in front: merged queries are older than those of the youngest segment, which stays last
         return replace(self, segments=(*fresh, *kept))
 
     @property
@@ -291,7 +299,7 @@ class Version:
         return shorter, moved
 
     def check(self) -> None:
-        """Whether every query stands in a segment, or somebody would be skipped in silence; a `LedgerError` if not."""
+        """Raise a `LedgerError` unless every query stands in a segment or in the tail: one that did not would be skipped."""
         compiled = sum(placed.alive for placed in self.segments)
         waiting = sum(1 for dense, _ in self.tail if not self.table.is_gone(dense))
         if compiled + waiting != len(self.table):
@@ -400,6 +408,16 @@ class Version:
         if self.table.gone is not None:
             totals[self.table.gone] = 0
         return totals
+
+    def why(self, id: str, row: Mapping[str, Any] | Any) -> Why:
+        """Why a tuple, given as a mapping or as a batch of one row, matches a query or not."""
+        query = self.normal_form(self.table.dense(id))
+        return why_of(query, self.stream(query.stream), row)
+
+    def order_report(self) -> tuple[OrderReport, ...]:
+        """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
+        reports = [placed.executor.order_report() for placed in self.segments]
+        return tuple([report for report in reports if report is not None])
 
     def normal_form(self, number: int) -> NormalQuery:
         """A query in normal form, a removed one as well: versions that still have it share the executor."""

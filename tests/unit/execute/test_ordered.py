@@ -249,7 +249,7 @@ def test_nonsense_is_refused(settings: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("strategy", ["macro", "hybrid"])
 def test_a_change_of_the_set_keeps_the_order(strategy: str) -> None:
-    queries = built(strategy=strategy, drift="visits")
+    queries = built(WHERES * 2, strategy=strategy, drift="visits")
     visits(queries, [batch("b", seed) for seed in range(10)])
     before = report(queries)
     assert before.rearranged and before.order.startswith("order: b -> ")
@@ -261,7 +261,7 @@ def test_a_change_of_the_set_keeps_the_order(strategy: str) -> None:
 
 
 def test_a_larger_set_takes_the_order_over() -> None:
-    queries = built(strategy="macro", drift="visits")
+    queries = built(WHERES * 2, strategy="macro", drift="visits")
     visits(queries, [batch("b", seed) for seed in range(10)])
     wanted = report(queries).order.splitlines()[0]
     doubled = {f"more {i}": f"SELECT * FROM s WHERE {where}" for i, where in enumerate(WHERES * 2)}

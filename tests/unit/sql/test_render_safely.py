@@ -11,7 +11,7 @@ from eddyline.model import types as t
 from eddyline.model.expression import Call, Column, Literal
 from eddyline.sql import bind, render
 from eddyline.sql.grammar.tokens import STRING, tokenize
-from eddyline.sql.render import _PLACE, text_literal, type_name
+from eddyline.sql.render import _PLACEHOLDER, text_literal, type_name
 
 STREAM = Stream("s", pa.schema([("a", pa.string())]))
 TEXTS = [
@@ -52,7 +52,7 @@ def test_names_of_fields_are_names() -> None:
 def test_every_place_of_every_template_is_known() -> None:
     for operation in OPERATIONS.values():
         for template in filter(None, (operation.sql, operation.try_sql)):
-            assert "{" not in _PLACE.sub("", template) or operation.name == "get_field"
+            assert "{" not in _PLACEHOLDER.sub("", template) or operation.name == "get_field"
 
 
 def test_forms_that_hide_failures_are_used_over_what_cannot_fail() -> None:
