@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 
 from eddyline.errors import SchemaError
 from eddyline.functions.zones import Zone, find_zone
+from eddyline.model.arrays import Flags
 from eddyline.model.catalog import Stream
 
 Positions = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 _LAST: Final = 2**62  # no step is wider
 _SECOND: Final = 1_000_000

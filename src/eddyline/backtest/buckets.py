@@ -10,16 +10,15 @@ The result does not depend on the order of rows: the final width is the least st
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from eddyline.backtest.axis import Axis, Flags, Positions
+from eddyline.backtest.axis import Axis, Positions
 from eddyline.backtest.values import Scale
+from eddyline.model.arrays import Flags, Integers
 
 FEWEST: Final = 32  # so many of the widest buckets hold all that 64 bits can say
-Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 class Buckets:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.backtest.rows import Stretch
 from eddyline.backtest.settings import Settings, within
 from eddyline.backtest.tally import Tally
+from eddyline.model.arrays import Integers
 from eddyline.queryset import QuerySet
 from eddyline.standing.version import Known
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 _FEWEST: Final = 512  # rows of a block that is not cut further
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from eddyline.backtest.axis import Flags, Positions
+from eddyline.backtest.axis import Positions
 from eddyline.backtest.values import Row
+from eddyline.model.arrays import Flags, Integers
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 _LARGE: Final = np.iinfo(np.int64).max
 
 

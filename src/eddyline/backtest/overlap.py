@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-Integers = npt.NDArray[np.signedinteger[Any]]
+from eddyline.model.arrays import Integers
 
 _TABLE: Final = 1 << 22  # pairs up to which all have a place of their own: 32 MiB
 _MET: Final = 1 << 21  # pairs that are remembered where there are more

@@ -7,14 +7,13 @@ from datetime import date, datetime, time
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.backtest.axis import Axis
 from eddyline.backtest.values import Row
 from eddyline.functions.evaluate.odd_text import decoded
+from eddyline.model.arrays import Integers
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 _LONGEST: Final = 200  # characters of a value that are kept
 
 

@@ -7,14 +7,13 @@ spread evenly over its matches, and neither the size of batches nor other querie
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from eddyline.backtest.values import Row
+from eddyline.model.arrays import Integers
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 Lots = npt.NDArray[np.uint64]
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from eddyline.backtest.axis import Axis, Flags, Positions
+from eddyline.backtest.axis import Axis, Positions
 from eddyline.backtest.buckets import FEWEST, Buckets
 from eddyline.backtest.extremes import Extremes
 from eddyline.backtest.overlap import Overlaps
 from eddyline.backtest.rows import Stretch
 from eddyline.backtest.samples import Samples
 from eddyline.backtest.settings import Settings, within
+from eddyline.model.arrays import Flags, Integers
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 _CELLS: Final = 1 << 20  # counts over the axis, all queries of a stream together
 _KEPT: Final = 100_000  # sample rows, all queries of a stream together
 

@@ -19,10 +19,11 @@ import numpy as np
 
 from eddyline.engine.account import BatchAccount, PushTotals
 from eddyline.errors import EddylineError, LedgerError
+from eddyline.model.arrays import Integers
 from eddyline.model.expression import Expression
 from eddyline.project.account import KINDS, Account, QueryAccounts
 from eddyline.sql.render import render
-from eddyline.standing.standing import Change, Integers, Member, Moved
+from eddyline.standing.standing import Change, Member, Moved
 from eddyline.standing.version import Version
 
 _ERRORS: Final = KINDS.index("errors")

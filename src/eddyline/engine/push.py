@@ -12,11 +12,11 @@ import pyarrow as pa
 from eddyline.engine.account import BatchAccount
 from eddyline.engine.deliveries import LEAD, DeliveryFailure
 from eddyline.errors import LedgerError
+from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Expression
 from eddyline.project.account import Account, QueryAccounts
 from eddyline.project.made_select_lists import MadeSelectLists
-from eddyline.project.select_list import Integers
 from eddyline.project.stage import QueryColumns, Results, Selected
 from eddyline.standing.columns import Columns
 from eddyline.standing.version import Version

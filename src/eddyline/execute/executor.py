@@ -9,8 +9,9 @@ from eddyline.config import OrderSettings
 from eddyline.execute.pricing.cost_items import Bill, Label, Priced
 from eddyline.execute.steering.protocol import Steering
 from eddyline.functions.evaluate import Evaluation
+from eddyline.model.arrays import Integers
 from eddyline.model.expression import Expression
-from eddyline.model.matches import Integers, SegmentPart
+from eddyline.model.matches import SegmentPart
 
 Counted: TypeAlias = tuple[Integers, Integers | None]
 """Slots and how many tuples match each; or, without that, slots as often as tuples match them."""

@@ -6,7 +6,7 @@ Executors speak of slots. What these are called in the set is looked up last, on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from eddyline.execute.pool import LINE, POOL
 from eddyline.kernels import pairs as kernels
 from eddyline.kernels.sliced import add_counts
 from eddyline.kernels.sorting import sort_digits
+from eddyline.model.arrays import Integers
 from eddyline.model.masks import WORDS, Masks
 from eddyline.model.matches import sorted_pairs
 from eddyline.model.numbering import Numbering
@@ -23,7 +24,6 @@ STREAMED: Final = 1 << 22  # bytes from which row numbers go past the caches
 SORTED_BY_DIGITS: Final = (
     4_096  # pairs from which that is quicker: seven times, where there are a hundred thousand
 )
-Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.kernels.sorting import run_starts
+from eddyline.model.arrays import Integers
 from eddyline.model.numbering import Numbering
 from eddyline.model.query_ids import PlainIds, QueryIds
-
-Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 class Part(Protocol):
@@ -106,9 +105,8 @@ class Matches:
         self._ids: QueryIds = PlainIds(ids) if isinstance(ids, Sequence) else ids
         self._batch_rows = batch_rows
         self._parts = parts
-        self._gone = (
-            None if all_alive else self._ids.gone
-        )  # only a removed query that is still compiled has matches
+        # only a removed query that is still compiled has matches
+        self._gone = None if all_alive else self._ids.gone
         self.first = first
 
     @property

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Integers = npt.NDArray[np.signedinteger[Any]]
+from eddyline.model.arrays import Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.model.arrays import Flags
 from eddyline.model.names import unknown_query
-
-Flags = npt.NDArray[np.bool_]
 
 
 class QueryIds(Protocol):

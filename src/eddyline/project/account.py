@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.errors import LedgerError
+from eddyline.model.arrays import Integers
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 Counts = npt.NDArray[np.int64]
 
 

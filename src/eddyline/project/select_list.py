@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.execute.reading.batch import ColumnReader, Columns
@@ -16,12 +14,11 @@ from eddyline.functions.evaluate import Evaluation, arrow_type
 from eddyline.functions.evaluate.odd_text import readable
 from eddyline.functions.evaluate.read import read
 from eddyline.model import types as t
+from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Call, Column, Expression, externals_of, own_columns_of
 from eddyline.model.query import Output
 from eddyline.standing.version import Known
-
-Integers = npt.NDArray[np.signedinteger[Any]]
 
 _READ_MAY_FAIL = (t.TIMESTAMP, t.TIMESTAMP_NTZ, t.DAY_TIME)
 

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery
-from eddyline.project.select_list import Integers, SelectList, SharedSelectLists
+from eddyline.project.select_list import SelectList, SharedSelectLists
 from eddyline.project.stage import QueryColumns, Selected
 
 LEAD: Final = pa.schema([("query", pa.string()), ("file", pa.string()), ("row", pa.int64())])

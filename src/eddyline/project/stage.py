@@ -18,15 +18,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.model.arrays import Flags, Integers
 from eddyline.model.expression import Expression
 from eddyline.project.account import QueryAccounts, add
-from eddyline.project.select_list import Integers, SelectList
+from eddyline.project.select_list import SelectList
 from eddyline.standing.version import Known
 
-Flags = npt.NDArray[np.bool_]
-SMALL_TABLE: Final = (
-    1 << 15
-)  # a table of so many entries is made in the time in which a few values are sorted
+# A table of so many entries is made in the time in which a few values are sorted.
+SMALL_TABLE: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)

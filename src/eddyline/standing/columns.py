@@ -22,6 +22,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream
 from eddyline.model.query import NormalQuery
 from eddyline.standing.distinct import Distinct
@@ -37,7 +38,6 @@ KINDS: Final[Mapping[str, Any]] = {
 }
 FIRST_ROOM: Final = 64
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 Array = npt.NDArray[Any]
 T = TypeVar("T")
 

@@ -6,16 +6,14 @@ Failures are counted for each distinct expression of a stream once, and not quer
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from eddyline.execute.placed import Placed
+from eddyline.model.arrays import Integers
 from eddyline.standing.columns import Columns
 from eddyline.standing.table import Table
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 Counted = Mapping[str, Mapping[int, int]]  # by stream, then by a list's number: how many queries have it
 
 

@@ -32,13 +32,14 @@ from eddyline.errors import FileError
 from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.index.file import pack_segment, unpack_segment
+from eddyline.model.arrays import Integers
 from eddyline.model.numbering import Numbering
 from eddyline.sql.resolver import Resolver
 from eddyline.standing.column_files import ColumnPages, column_files, open_columns, save_columns
 from eddyline.standing.counted import CountedWhenAsked
 from eddyline.standing.pages import HINT, Page, extend_pages, file_of, joined, open_page, write_page
 from eddyline.standing.stream_json import pack_stream, unpack_stream
-from eddyline.standing.table import Integers, SavedRows, Table, checksums
+from eddyline.standing.table import SavedRows, Table, checksums
 from eddyline.standing.version import Version
 from eddyline.storage.local import LocalStorage
 from eddyline.storage.storage import Storage, content_name

@@ -24,8 +24,8 @@ from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.model.numbering import Numbering
 from eddyline.standing import policy
+from eddyline.standing.builder_process import BuilderProcess, Job
 from eddyline.standing.building import Culprits, Members, members_of
-from eddyline.standing.process import BuilderProcess, Job
 from eddyline.standing.turn_lock import TurnLock
 from eddyline.standing.version import Version
 

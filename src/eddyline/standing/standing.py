@@ -13,21 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
+from eddyline.model.arrays import Integers
 from eddyline.model.expression import Expression
 from eddyline.standing.building import Building
 from eddyline.standing.gate import Gate
 from eddyline.standing.merger import Merger, Where
 from eddyline.standing.turn_lock import TurnLock
 from eddyline.standing.version import Newcomer, Version
-
-Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,19 +19,16 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, compress
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.model.arrays import Flags, Integers
 from eddyline.model.names import unknown_query
 from eddyline.model.numbering import Numbering
 from eddyline.model.query import Query
-from eddyline.model.query_ids import Flags
 from eddyline.standing.columns import Attributes, Columns
-
-Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 def checksum(id: str) -> int:

@@ -27,6 +27,7 @@ from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.live import OrderReport
 from eddyline.execute.why import Why
 from eddyline.functions.evaluate import Evaluation
+from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.expression import Call, Expression, columns_of
 from eddyline.model.matches import Matches, Part
@@ -41,7 +42,6 @@ from eddyline.standing.one_row import why_of
 from eddyline.standing.table import Table
 from eddyline.standing.tail import Tail
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 FEW: Final = 1_000  # rows of removed queries that are not worth an effort
 Known = Mapping[Call, pa.Array | pa.ChunkedArray]  # values of what only Spark can compute
 
@@ -228,10 +228,10 @@ class Version:
         if taken is not None:
             try:
                 members = [*members_of(taken, self.table, self.compiler), *members]
-            except (
-                QueryError
-            ):  # it needs a function that the resolver no longer knows; compiled it stays usable
-                taken = None
+            except QueryError:
+                taken = (
+                    None  # it needs a function that the resolver no longer knows; compiled it stays usable
+                )
         before = [taken] if taken is not None else []
         left = [placed for placed in segments if placed is not taken]
         return (*left, *building.segments(stream, members, before, culprits))
@@ -261,9 +261,8 @@ class Version:
 
         Both come from an earlier version of an epoch: who was removed since then is dead in the new segments.
         """
-        executors = {
-            placed.executor for placed in before
-        }  # a removal replaces the `Placed` and keeps the executor
+        # by executor: a removal replaces the `Placed` and keeps that
+        executors = {placed.executor for placed in before}
         kept = [placed for placed in self.segments if placed.executor not in executors]
         if epoch != self.epoch or len(kept) + len(executors) != len(self.segments):
             return None

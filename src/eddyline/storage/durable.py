@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Final
 
-FEW: Final = (
-    200  # files flushed one by one; with more of them all that the machine has to write is flushed at once
-)
+# Files flushed one by one; with more of them all that the machine has to write is flushed at once.
+FEW: Final = 200
 
 
 def write_new(path: Path, content: bytes | Iterable[bytes]) -> None:

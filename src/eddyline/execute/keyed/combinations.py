@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,8 @@ import numpy.typing as npt
 from eddyline.execute.keyed.key_lookup import Map, Ranks
 from eddyline.index.keyed.keyed import KeyedTable, strides
 from eddyline.kernels import combinations as kernels
+from eddyline.model.arrays import Integers
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 Found = tuple[KeyedTable, Integers, Integers]
 BITS_A_KEY: Final = 32  # of a filter: one row in some hundreds is looked at in vain
 MAX_FILTER: Final = 23  # logarithm of the bits of the largest filter: 1 MiB, what a core has of fast cache

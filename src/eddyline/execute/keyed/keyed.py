@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.keyed.combinations import SCRATCH, Integers, combine
+from eddyline.execute.keyed.combinations import SCRATCH, combine
 from eddyline.execute.keyed.key_lookup import Ranks, lookup_of
 from eddyline.execute.locating.ordinals import Checked
 from eddyline.execute.pool import POOL
@@ -16,6 +16,7 @@ from eddyline.functions.evaluate.arrays import Mask
 from eddyline.index.keyed.keyed import KeyedIndex, KeyedTable
 from eddyline.index.keyed.ordinals import Ordinals
 from eddyline.kernels import keyed as kernels
+from eddyline.model.arrays import Integers
 
 Pairs = tuple[Integers, Integers]
 Checks = list[tuple[Ordinals, Mask | None]]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from eddyline.execute.parts import numbers_of, slot_of
 from eddyline.kernels import rowwise as kernels
+from eddyline.model.arrays import Integers
 from eddyline.model.asc import ASC, Words, subject_text
 from eddyline.model.numbering import Numbering
 from eddyline.model.visit_order import Counters
 
-Integers = npt.NDArray[np.signedinteger[Any]]
 Rows = npt.NDArray[np.int64]
 
 

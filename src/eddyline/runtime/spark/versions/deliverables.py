@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.model.arrays import Flags, Integers
 from eddyline.project.made_select_lists import MadeSelectLists
 from eddyline.project.select_list import SelectList
 from eddyline.runtime.spark.versions.fallible import Fallible
@@ -20,15 +19,13 @@ if TYPE_CHECKING:
 
 MAX_OPEN: Final = 4  # versions that a process keeps open
 
-Integers = npt.NDArray[np.signedinteger[Any]]
-Flags = npt.NDArray[np.bool_]
 
 _open: OrderedDict[str, Deliverables] = OrderedDict()
 _opening: Final = Lock()
 
 
 class Deliverables:
-    """The columns of a version by query number; what stands at removed numbers means nothing.
+    """The columns of a version by dense id; what stands at those of removed queries means nothing.
 
     Nothing is read before it is asked for.
     """
@@ -88,7 +85,7 @@ class Deliverables:
         return self._select_lists.of(self._columns, query)
 
     def of_stream(self, stream: str) -> Integers:
-        """The numbers of the queries over a stream."""
+        """The dense ids of the queries over a stream."""
         return self._standing.of_stream(stream)
 
     def fallible_in(self, stream: str) -> Fallible:

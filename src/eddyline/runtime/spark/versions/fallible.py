@@ -20,7 +20,7 @@ class Fallible:
         self.expressions = standing.fallible(stream)
 
     def by_query(self, rows: Mapping[int, int]) -> Counter[int]:
-        """Failures by query number, from the rows that failed by place in `expressions`."""
+        """Failures by dense id, from the rows that failed by place in `expressions`."""
         failed = {self.expressions[place]: count for place, count in rows.items()}
         columns, found = self._standing.table.columns, Counter[int]()
         if not failed:

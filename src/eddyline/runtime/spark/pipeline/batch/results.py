@@ -14,15 +14,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import thread_time
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.delivery.json_text import json_lines
 from eddyline.delivery.router import Router
+from eddyline.model.arrays import Flags, Integers
 from eddyline.model.expression import Call
 from eddyline.project.account import QueryAccounts, nothing
 from eddyline.project.stage import QueryColumns, Results, Selected
@@ -44,9 +44,6 @@ from eddyline.runtime.spark.pipeline.input.sources import CORRUPT
 from eddyline.runtime.spark.transport.shipping import Shipment
 from eddyline.runtime.spark.versions import open_deliverables
 from eddyline.standing.version import Known
-
-Integers = npt.NDArray[np.signedinteger[Any]]
-Flags = npt.NDArray[np.bool_]
 
 UNREADABLE: Final = "the row cannot be read as the stream's columns"
 MOST_PAIRS: Final = 50_000  # pairs whose rows are made at once

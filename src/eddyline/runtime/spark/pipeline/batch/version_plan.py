@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.delivery.router import Router
+from eddyline.model.arrays import Integers
 from eddyline.model.expression import Call
 from eddyline.project.select_list import SelectList
 from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.transport.shipping import Shipment
 from eddyline.runtime.spark.versions import Deliverables
-
-Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +29,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.delivery.json_text import json_lines
+from eddyline.model.arrays import Integers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Kind = Literal["key", "kafka", "row index", "counted row", "content"]
-Integers = npt.NDArray[np.signedinteger[Any]]
 
 KAFKA: Final = ("topic", "partition", "offset")
 METADATA: Final[Mapping[Kind, Mapping[str, str]]] = {  # columns, and how Spark computes them

@@ -23,9 +23,7 @@ from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.standing.own_process import collect_rarely
 
-_SERVE: Final = (
-    "import sys; from eddyline.standing.process import serve; serve(sys.stdin.buffer, sys.stdout.buffer)"
-)
+_SERVE: Final = "import sys; from eddyline.standing.builder_process import serve; serve(sys.stdin.buffer, sys.stdout.buffer)"
 
 
 @dataclass(frozen=True, slots=True)
