@@ -31,6 +31,7 @@ from bench.suites import (
     selective,
     sigma,
 )
+from eddyline.standing.own_process import collect_rarely
 
 Suite = Callable[[Setting], Iterable[Record]]
 PAPERS: Final = ("asc-1", "asc-2", "cacq", "beyond")
@@ -82,6 +83,7 @@ def _on_spark(names: list[str] | None) -> dict[str, Suite]:
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; 1 if a suite broke or a result was not the peer's."""
     chosen = _parser().parse_args(arguments)
+    collect_rarely()  # as the commands of Eddyline do
     if chosen.command == "report":
         report.write(record.read(chosen.results))
         return 0

@@ -7,6 +7,7 @@ The tree is the one whose `src` stands first in PYTHONPATH. Every answer is one 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -21,6 +22,9 @@ SHORTEST = 0.02  # seconds of one answer at least; shorter ones would measure th
 
 def main(name: str) -> None:
     """Get ready, say so, and answer until there is no more input."""
+    # Both trees as a command would run them (`eddyline.standing.own_process`), also one that sets this by itself: else a
+    # line of building would measure the garbage collector.
+    gc.set_threshold(100_000, 50, 50)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what anything else prints is no answer
 
