@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.jars import DELTA_FOR_SPARK, KAFKA_FOR_SPARK, spark_jars
 from tests.kafka import broker
+from tests.missing import missing
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 ENDS_WITHIN = 300  # seconds, on a machine that does a lot else
@@ -66,7 +67,7 @@ def delta(results: dict[str, Any]) -> dict[str, Any]:
 
 def there(found: dict[str, Any] | str) -> dict[str, Any]:
     if isinstance(found, str):
-        pytest.skip(found)
+        missing(found)
     return found
 
 
