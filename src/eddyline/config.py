@@ -125,3 +125,39 @@ class IndexSettings:
 
 
 DEFAULT_INDEX: Final = IndexSettings()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinSettings:
+    """How much of their streams joins may hold. No setting changes a result.
+
+    >>> JoinSettings(most_pairs=0)
+    Traceback (most recent call last):
+    eddyline.errors.SettingsError: most_pairs 0 makes no sense
+    hint: a whole number from 1 on
+    """
+
+    max_bytes: int | None = None
+    """At most so many bytes of tuples are held in memory; None: as many as windows ask for. Older ones go to `folder`; without
+    one, a batch that would need more is refused before any of it is taken."""
+
+    folder: str | None = None
+    """Where tuples beyond `max_bytes` go, in files that are mapped into memory and gone with the process."""
+
+    most_pairs: int = 4_000_000
+    """So many pairs of one batch are found at once, at 16 bytes each and some more while they are checked; a batch with more, as
+    a key that very many tuples share may have, is joined in parts, and the log says so."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_bytes", "most_pairs"):
+            value = getattr(self, name)
+            if value is None and name == "max_bytes":
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise SettingsError(f"{name} {value!r} makes no sense", hint="a whole number from 1 on")
+        folder: object = self.folder
+        if folder is not None and (not isinstance(folder, str) or not folder):
+            raise SettingsError(f"folder {self.folder!r} makes no sense", hint="the path of a folder")
+
+
+DEFAULT_JOINS: Final = JoinSettings()

@@ -5,18 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 import pyarrow as pa
 
 from eddyline.errors import SchemaError
 from eddyline.model import types as t
+from eddyline.model.event_time import (
+    EventTime,
+    Length,
+    is_event_time,
+    length_in_units,
+    length_text,
+    microseconds,
+)
 from eddyline.model.expression import Column
 from eddyline.model.query import Output
+
+DEFAULT_AHEAD: Final = "1 day"  # one tuple from the far future would make all others late
 
 
 @dataclass(frozen=True)
 class Stream:
     """A named flow of tuples of one schema.
+
+    Joins want to know its `event_time`, a column, and its `lateness`: how far behind the latest tuple another one may come
+    and still be joined. Tuples further `ahead` of the clock than a day, or than is said here, are left out of joins. A
+    stream that is `idle` for so long does not hold back the others. Lengths are written as "10 seconds", or as a number
+    where the event time is a whole number.
 
     >>> quotes = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.float64())]))
     >>> {name: str(kind) for name, kind in quotes.types.items()}
@@ -26,6 +42,9 @@ class Stream:
     name: str
     schema: pa.Schema
     event_time: str | None = None
+    lateness: Length | None = None
+    ahead: Length | None = None
+    idle: Length | None = None
     types: dict[str, t.DataType] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -39,8 +58,50 @@ class Stream:
             )
         if self.event_time is not None and self.event_time not in self.schema.names:
             raise SchemaError(f'stream "{self.name}" has no column "{self.event_time}" to be its event time')
+        said = [length for length in (self.lateness, self.ahead, self.idle) if length is not None]
+        if said and self.event_time is None:
+            raise SchemaError(
+                f'stream "{self.name}" has no event time, which lateness, ahead and idle speak of',
+                hint='Stream(..., event_time="ts", lateness="10 seconds")',
+            )
         kinds = {column.name: spark_type(column.type) for column in self.schema}
         object.__setattr__(self, "types", {name: kind for name, kind in kinds.items() if kind is not None})
+        if said:
+            self._settle_lengths()
+
+    def _settle_lengths(self) -> None:
+        """Have equal lengths written alike, so that streams that say the same are equal."""
+        assert self.event_time is not None, "checked before"
+        kind = self.types.get(self.event_time)
+        if kind is None or not is_event_time(kind):
+            raise SchemaError(
+                f'the event time "{self.event_time}" of stream "{self.name}" has the type {kind}',
+                hint="joins need a timestamp, a date or a whole number",
+            )
+        if self.ahead is not None and kind in t.INTEGRAL:
+            raise SchemaError(
+                f'the event time "{self.event_time}" of stream "{self.name}" is a whole number, which no clock shows',
+                hint="leave ahead out",
+            )
+        for name, of_kind in (("lateness", kind), ("ahead", kind), ("idle", t.TIMESTAMP)):
+            given = getattr(self, name)
+            if given is not None:
+                units = length_in_units(given, of_kind, name)
+                settled = units if of_kind in t.INTEGRAL else length_text(units, of_kind)
+                object.__setattr__(self, name, settled)
+
+    @cached_property
+    def times(self) -> EventTime | None:
+        """Its event time as joins see it; None if it has none, or one that cannot be compared with others."""
+        kind = None if self.event_time is None else self.types.get(self.event_time)
+        if self.event_time is None or kind is None or not is_event_time(kind):
+            return None
+        ahead = self.ahead if self.ahead is not None or kind in t.INTEGRAL else DEFAULT_AHEAD
+        lateness, ahead_units = (
+            None if length is None else length_in_units(length, kind, "") for length in (self.lateness, ahead)
+        )
+        idle = None if self.idle is None else microseconds(self.idle, "idle")
+        return EventTime(self.event_time, kind, lateness, ahead_units, idle)
 
     def __hash__(self) -> int:
         return hash(self.name)  # that of a schema takes milliseconds where it has thousands of columns

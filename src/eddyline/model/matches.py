@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eddyline.errors import EddylineError
 from eddyline.kernels.sorting import run_starts
-from eddyline.model.arrays import Integers
+from eddyline.model.arrays import Flags, Integers
 from eddyline.model.numbering import Numbering
 from eddyline.model.query_ids import PlainIds, QueryIds
 
@@ -83,8 +84,8 @@ class Matches:
     """The (row, query) pairs of one batch, or of `batch_rows` consecutive rows of it that start at row `first`.
 
     Parts know queries by dense id: ids[dense] is the id of one. Row numbers are those of the whole batch. Queries that could not be evaluated
-    for this batch have no matches in it and stand in `failed`, with the reason. With `all_alive` no part has matches of
-    removed queries.
+    for this batch have no matches in it and stand in `failed`, with the reason. With `nothing_hidden` no part has matches of
+    queries that are hidden.
 
     >>> m = Matches(["a", "b"], 3, [RowLists([[0, 2], []])])
     >>> len(m), m.counts(), m.rows("a").tolist(), m.query_lists().to_pylist()
@@ -99,14 +100,14 @@ class Matches:
         *,
         first: int = 0,
         failed: Mapping[int, Exception] | None = None,
-        all_alive: bool = False,
+        nothing_hidden: bool = False,
     ) -> None:
         self.failed_numbers: Mapping[int, Exception] = failed or {}
         self._ids: QueryIds = PlainIds(ids) if isinstance(ids, Sequence) else ids
         self._batch_rows = batch_rows
         self._parts = parts
-        # only a removed query that is still compiled has matches
-        self._gone = None if all_alive else self._ids.gone
+        # removed queries that are still compiled have matches, and so have roles of joins
+        self._hidden = None if nothing_hidden else self._ids.hidden
         self.first = first
 
     @property
@@ -129,8 +130,8 @@ class Matches:
         for part in self._parts:
             numbers, counts = part.counts()
             totals[numbers] += counts
-        if self._gone is not None:
-            totals[self._gone] = 0
+        if self._hidden is not None:
+            totals[self._hidden] = 0
         return totals
 
     def counts(self) -> dict[str, int]:
@@ -140,6 +141,11 @@ class Matches:
     def rows(self, id: str) -> Integers:
         """Numbers of the rows that match a query, ascending."""
         dense = self._ids.dense(id)
+        if self._hidden is not None and self._hidden[dense]:
+            raise EddylineError(
+                f'query "{id}" is a join, whose matches are pairs of rows',
+                hint="call join({stream: table, ...}), or push to an Engine",
+            )
         found = [part.rows(dense) for part in self._parts]
         rows = found[0] if len(found) == 1 else np.sort(np.concatenate([*found, np.empty(0, np.int64)]))
         return rows + self.first if self.first else rows
@@ -160,7 +166,7 @@ class Matches:
         >>> [a.tolist() for a in Matches(["a", "b"], 3, [RowLists([[0, 2], [2]])]).lists()]
         [[0, 1, 1, 3], [0, 0, 1]]
         """
-        only = self._parts[0] if len(self._parts) == 1 and self._gone is None else None
+        only = self._parts[0] if len(self._parts) == 1 and self._hidden is None else None
         if isinstance(only, Listed) and "_sorted_pairs" not in self.__dict__:
             return only.lists(self._batch_rows)
         row, number = self._sorted_pairs
@@ -177,18 +183,28 @@ class Matches:
         """The ids of query numbers."""
         return self._ids.named(numbers)
 
+    def pairs_among(self, chosen: Flags) -> tuple[Integers, Integers]:
+        """The pairs of some dense ids, hidden ones too, as `pair_arrays` gives them: how joins get their roles."""
+        row, number = self._all_pairs()
+        if "_sorted_pairs" not in self.__dict__:
+            # worked out here, where all pairs are at hand: the parts do not keep them
+            self.__dict__["_sorted_pairs"] = _some(
+                row, number, None if self._hidden is None else ~self._hidden
+            )
+        row, number = _some(row, number, chosen)
+        return (row + self.first if self.first else row), number
+
     @cached_property
     def _sorted_pairs(self) -> tuple[Integers, Integers]:
+        return _some(*self._all_pairs(), None if self._hidden is None else ~self._hidden)
+
+    def _all_pairs(self) -> tuple[Integers, Integers]:
         parts = [part.pairs() for part in self._parts]
-        gone = self._gone
-        if len(parts) == 1 and gone is None:
+        if len(parts) == 1:
             return parts[0]
         row = np.concatenate([*(rows for rows, _ in parts), np.empty(0, np.int64)])
         number = np.concatenate([*(numbers for _, numbers in parts), np.empty(0, np.int64)])
-        if gone is not None:
-            alive = ~gone[number]
-            row, number = row[alive], number[alive]
-        return sorted_pairs(row, number) if len(parts) > 1 else (row, number)
+        return sorted_pairs(row, number)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travels to other processes without the set that it came from: the queries in force, and the rows of each."""
@@ -199,7 +215,16 @@ class Matches:
         return _restored, (list(known), self._batch_rows, lists, self.first, failed)
 
     def __repr__(self) -> str:
-        return f"<Matches: {len(self)} pairs of {self._batch_rows} rows and {self._ids.size} queries>"
+        hidden = 0 if self._ids.hidden is None else int(np.count_nonzero(self._ids.hidden))
+        queries = self._ids.size - hidden
+        return f"<Matches: {len(self)} pairs of {self._batch_rows} rows and {queries} queries>"
+
+
+def _some(row: Integers, number: Integers, chosen: Flags | None) -> tuple[Integers, Integers]:
+    if chosen is None:
+        return row, number
+    wanted = chosen[number]
+    return row[wanted], number[wanted]
 
 
 def _restored(

@@ -15,21 +15,21 @@ from eddyline.model.names import unknown_query
 
 
 class QueryIds(Protocol):
-    """The ids of all dense ids below `size`; `gone` are those of removed queries, None if there are none."""
+    """The ids of all dense ids below `size`."""
 
     @property
     def size(self) -> int:
         """How many dense ids there are."""
 
     @property
-    def gone(self) -> Flags | None:
-        """For every dense id whether its query is removed."""
+    def hidden(self) -> Flags | None:
+        """For every dense id whether matches leave it out, removed queries for one; None if there are no such ids."""
 
     def dense(self, id: str) -> int:
         """The dense id of a query; an `UnknownQueryError`, which is a `KeyError`, if no query has it."""
 
     def by_id(self, values: Iterable[int]) -> dict[str, int]:
-        """Values of all dense ids by id, those of removed queries left out."""
+        """Values of all dense ids by id, hidden ones left out."""
 
     def named(self, dense: npt.NDArray[np.signedinteger[Any]]) -> pa.Array:
         """The ids of queries, given by dense id."""
@@ -43,7 +43,7 @@ class PlainIds:
     (1, {'a': 5, 'b': 7}, ['b', 'b'])
     """
 
-    gone = None
+    hidden = None
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = ids

@@ -13,26 +13,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.arrays import Integers
 from eddyline.model.expression import Expression
-from eddyline.standing.building import Building
-from eddyline.standing.gate import Gate
-from eddyline.standing.merger import Merger, Where
-from eddyline.standing.turn_lock import TurnLock
+from eddyline.standing.merging.building import Building
+from eddyline.standing.merging.gate import Gate
+from eddyline.standing.merging.merger import Merger, Where
+from eddyline.standing.merging.turn_lock import TurnLock
+from eddyline.standing.rows.columns import Attributes
 from eddyline.standing.version import Newcomer, Version
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One revision of a query, as accounts know it; `fallible` is what can fail in its conditions."""
+    """One revision of a query, as accounts know it; `fallible` is what can fail in its conditions, by stream."""
 
     id: str
     dense: int
-    stream: str
-    fallible: tuple[Expression, ...]
+    fallible: tuple[tuple[str, Expression], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,9 @@ class Moved:
 
     epoch: int
     rows: Integers
+
+
+OF_PAIRS: Final = ""  # in place of a stream: what fails in keys and residuals, which no single stream has
 
 
 class Standing:
@@ -77,6 +81,7 @@ class Standing:
         leaving: Sequence[int],
         coming: Sequence[Newcomer],
         *,
+        staying: Sequence[tuple[int, Attributes]] = (),
         version: int | None = None,
         compiler: Compiler | None = None,
         allow_left_out: bool = False,
@@ -88,11 +93,12 @@ class Standing:
         """
         with self.lock:
             before = self.current
-            after = before.change(leaving, coming, version=version, compiler=compiler).ready(self.building)
+            after = before.change(leaving, coming, staying=staying, version=version, compiler=compiler)
+            after = after.ready(self.building)
             if after.left_out and not allow_left_out:
                 raise after.left_out[0]
             after.check()
-            added = range(after.table.size - len(coming), after.table.size)
+            added = after.table.owners(range(before.table.size, after.table.size))
             # Told first, published then: a push that meets the version finds the ledger told of it. Nothing in between
             # may fail.
             self._on_event(
@@ -128,4 +134,11 @@ class Standing:
 
 def _member(version: Version, dense: int) -> Member:
     columns = version.table.columns
-    return Member(version.name(dense), dense, columns.selection(dense)[0].name, columns.fallible(dense))
+    fallible = [
+        (columns.selection(row)[0].name, part)
+        for row in version.table.rows_of([dense])
+        for part in columns.fallible(row)
+    ]
+    if version.table.joins is not None:
+        fallible += [(OF_PAIRS, part) for part in version.table.joins.fallible(dense)]
+    return Member(version.name(dense), dense, tuple(dict.fromkeys(fallible)))

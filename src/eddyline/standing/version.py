@@ -19,9 +19,8 @@ import pyarrow as pa
 
 from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
-from eddyline.errors import LedgerError, QueryError, SchemaError
+from eddyline.errors import LedgerError, QueryError
 from eddyline.execute.placed import Placed
-from eddyline.execute.reading.batch import ColumnReader, Columns, arrow_of
 from eddyline.execute.rescue import rescue
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.live import OrderReport
@@ -30,55 +29,43 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.expression import Call, Expression, columns_of
+from eddyline.model.join import Normal, NormalJoin, virtual_source
 from eddyline.model.matches import Matches, Part
 from eddyline.model.numbering import Numbering
 from eddyline.model.predicate import conditions_of
 from eddyline.model.query import NormalQuery, Query
-from eddyline.standing import policy
-from eddyline.standing.building import Building, Culprits, Members, members_of
-from eddyline.standing.columns import NO_ATTRIBUTES, Attributes
-from eddyline.standing.counted import Counted, CountedWhenAsked, dense_ids, recounted
+from eddyline.model.roles import Roles
+from eddyline.standing.merging import policy
+from eddyline.standing.merging.building import Building, Culprits, Members, members_of
+from eddyline.standing.one_pair import why_of_pair
 from eddyline.standing.one_row import why_of
-from eddyline.standing.table import Table
+from eddyline.standing.rows.columns import NO_ATTRIBUTES, ROLE, Attributes
+from eddyline.standing.rows.counted import Counted, CountedWhenAsked, dense_ids, recounted
+from eddyline.standing.rows.join_columns import JoinColumns, roles_of
+from eddyline.standing.rows.table import Table
 from eddyline.standing.tail import Tail
+from eddyline.standing.tolerant_reader import TolerantReader
 
 FEW: Final = 1_000  # rows of removed queries that are not worth an effort
 Known = Mapping[Call, pa.Array | pa.ChunkedArray]  # values of what only Spark can compute
 
 
-class Reading(ColumnReader):
-    """The segments of a stream that have living queries, and the columns that they read.
-
-    A column that only removed queries of them read may be missing in a batch: its values are NULL then.
-    """
+class Reading(TolerantReader):
+    """The segments of a stream that have living queries, and the columns that they read."""
 
     def __init__(
         self, stream: Stream, among: Iterable[Placed], is_wanted: Callable[[Placed, str], bool]
     ) -> None:
         self.segments = [p for p in among if p.segment.stream == stream.name and p.alive]
         self.all_alive = not any(placed.dead for placed in self.segments)
-        self._stream, self._is_wanted = stream, is_wanted
-        self._without: dict[tuple[str, ...], ColumnReader] = {}
-        super().__init__(stream, dict.fromkeys(c for placed in self.segments for c in placed.segment.columns))
+        self._is_wanted = is_wanted
+        used = dict.fromkeys(c for placed in self.segments for c in placed.segment.columns)
+        super().__init__(stream, used, self._is_needed)
 
-    def read(self, batch: Any) -> tuple[Columns, int]:
-        """The used columns by the stream's names, and the number of rows."""
-        try:
-            return super().read(batch)
-        except SchemaError:
-            batch = arrow_of(batch, self._stream)
-            there = {name.lower() for name in batch.schema.names}
-            missing = tuple([name for name in self.used if name.lower() not in there])
-            if self.all_alive or not missing:
-                raise
-            if missing not in self._without:
-                if any(self._is_wanted(placed, name) for placed in self.segments for name in missing):
-                    raise
-                used = [name for name in self.used if name not in missing]
-                self._without[missing] = ColumnReader(self._stream, used)
-        columns, rows = self._without[missing].read(batch)
-        nulls = {name: pa.nulls(rows, self._stream.schema.field(name).type) for name in missing}
-        return {**columns, **nulls}, rows
+    def _is_needed(self, names: Iterable[str]) -> bool:
+        return self.all_alive or any(
+            self._is_wanted(placed, name) for placed in self.segments for name in names
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +73,16 @@ class Newcomer:
     """A query to be added, in normal form too, and what its owner says of it."""
 
     query: Query
-    normal: NormalQuery
+    normal: Normal
     attributes: Attributes = NO_ATTRIBUTES
+
+    def rows(self) -> list[tuple[Query, Normal, Attributes]]:
+        """What the table gets: the query, and behind a join its roles."""
+        own = (self.query, self.normal, self.attributes)
+        if not isinstance(self.normal, NormalJoin):
+            return [own]
+        roles = [(Query(role.id, role.sql), role, ROLE) for role in roles_of(self.normal)]
+        return [own, *roles]
 
 
 class _Cell:
@@ -99,13 +94,31 @@ class _Cell:
         # without a lock: two threads may make the same, and either serves
         self.readings: dict[str | None, Reading] = {}
         self.fallible: dict[str, tuple[Expression, ...]] = {}
+        self.roles: Roles | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """What segments are made of, one by one, for whoever takes over where an executor fails."""
+
+    version: Version
+
+    def normal_form(self, number: int) -> NormalQuery:
+        """A query, or a role of a join, in normal form."""
+        return self.version.compiler.member(self.version.table.query(number))
+
+    def name(self, number: int) -> str:
+        """The id of a query, or of the join that a role belongs to."""
+        (owner,) = self.version.table.owners([number])
+        return self.version.name(owner)
 
 
 @dataclass(frozen=True, eq=False)
 class Version:
     """One version of a standing set; versions that grow out of one another share most of it.
 
-    Invariant: a query that is not gone stands in one segment, or in the tail. Segments of a stream stand by age.
+    Invariant: a query that is not gone stands in one segment, or in the tail; of a join its roles do, but for those that
+    have no condition. Segments of a stream stand by age.
     `left_out` are queries of the tail of which no segment can be made, each with the reason; they are gone. `counted`
     says what can fail in conditions, in sets that keep columns. In one `epoch` dense ids mean the same.
     """
@@ -121,7 +134,7 @@ class Version:
     epoch: int = 0
     _cell: _Cell = field(default_factory=_Cell, init=False, repr=False)
 
-    def add(self, queries: Sequence[Query], normal: Sequence[NormalQuery]) -> Version:
+    def add(self, queries: Sequence[Query], normal: Sequence[Normal]) -> Version:
         """The next version, with more queries, given with their normal forms; their ids must be free."""
         return self.change((), [Newcomer(*pair) for pair in zip(queries, normal, strict=True)])
 
@@ -145,24 +158,21 @@ class Version:
         Whoever changes the streams gives a compiler for the new ones, and has all queries of the old ones leave.
         """
         base = self.latest
+        version = base.version + 1 if version is None else version
+        leaving = base.table.rows_of(leaving)
         table, tail, counted = base.table.remove(leaving), base.tail, base.counted
         compiler = base.compiler if compiler is None else compiler
         if staying:
             table = table.changed(staying)
         added = range(0)
         if coming:
-            columns = None
-            if table.has_columns:
-                streams = {stream.name: stream for stream in compiler.streams}
-                pairs = [(new.normal, new.attributes) for new in coming]
-                columns = table.columns.grown(table.size, streams, pairs)
-            table, added = table.add([new.query for new in coming], columns)
-            tail = tail.add([(dense, new.normal) for dense, new in zip(added, coming, strict=True)])
+            table, added, waiting = _with_rows(table, coming, compiler)
+            tail = tail.add(waiting)
         if table.has_columns:
             counted = recounted(counted, table.columns, leaving, added)
         return replace(
             base,
-            version=base.version + 1 if version is None else version,
+            version=version,
             compiler=compiler,
             table=table,
             segments=_without(base.segments, leaving),
@@ -207,9 +217,11 @@ class Version:
             )
             if building is None and self.settings.segment_size is None:
                 segments = self._merged(segments, stream, culprits)
-        table, counted = self.table.remove(culprits), self.counted
-        if table.has_columns and culprits:
-            counted = recounted(counted, table.columns, culprits, ())
+        failed = self.table.rows_of(self.table.owners(culprits))
+        segments = _without(segments, [dense for dense in failed if dense not in culprits])
+        table, counted = self.table.remove(failed), self.counted
+        if table.has_columns and failed:
+            counted = recounted(counted, table.columns, failed, ())
         left_out = tuple(culprits.values())
         return replace(self, table=table, segments=segments, tail=Tail(), left_out=left_out, counted=counted)
 
@@ -274,7 +286,7 @@ class Version:
     @property
     def is_worn(self) -> bool:
         """Whether the table has more rows that nobody needs than others."""
-        needed = sum(placed.size for placed in self.segments) + len(self.tail)
+        needed = sum(placed.size for placed in self.segments) + len(self.tail) + self.table.unplaced
         return self.table.size - needed > max(FEW, needed)
 
     def compacted(self) -> tuple[Version, Integers]:
@@ -287,11 +299,15 @@ class Version:
         needed = np.zeros(self.table.size, np.bool_)
         for placed in self.segments:
             needed[placed.numbering.all()] = True
+        if self.table.joins is not None:
+            needed |= self.table.joins.involved(self.table.size) & self.table.alive_among(
+                np.arange(self.table.size)
+            )
         moved = np.where(needed, np.cumsum(needed) - 1, -1)
         segments = [
             replace(placed, numbering=Numbering.of(moved[placed.numbering.all()])) for placed in self.segments
         ]
-        table = self.table.compacted(np.flatnonzero(needed))
+        table = self.table.compacted(np.flatnonzero(needed), moved)
         # Lists of what can fail have other numbers now. They are counted here, where no push waits for it.
         counted = dict(CountedWhenAsked(table, segments)) if table.has_columns else {}
         shorter = replace(self, table=table, segments=tuple(segments), counted=counted, epoch=self.epoch + 1)
@@ -301,8 +317,8 @@ class Version:
         """Raise a `LedgerError` unless every query stands in a segment or in the tail: one that did not would be skipped."""
         compiled = sum(placed.alive for placed in self.segments)
         waiting = sum(1 for dense, _ in self.tail if not self.table.is_gone(dense))
-        if compiled + waiting != len(self.table):
-            raise LedgerError(f"{len(self.table)} queries are alive, but {compiled + waiting} are compiled")
+        if compiled + waiting != self.table.placed:
+            raise LedgerError(f"{self.table.placed} queries are alive, but {compiled + waiting} are compiled")
 
     def stream(self, name: str | None = None) -> Stream:
         """A stream by name; without one, the only one that there is."""
@@ -341,7 +357,7 @@ class Version:
         for dense in placed.numbering.all().tolist():
             if self.table.is_gone(dense) or column.lower() not in self.table.query(dense).sql.lower():
                 continue
-            conditions = conditions_of(self.normal_form(dense).predicate)
+            conditions = conditions_of(self.compiler.member(self.table.query(dense)).predicate)
             if any(column in columns_of(condition.subject) for condition in conditions):
                 return True
         return False
@@ -377,15 +393,20 @@ class Version:
             evaluation = Evaluation(piece, time_zone=self.compiler.time_zone, rows=rows, known=values)
             yield self._matches(reading, evaluation, rows, threads, first)
 
+    @property
+    def _members(self) -> _Members:
+        return _Members(self)
+
     def _matches(
         self, reading: Reading, evaluation: Evaluation, rows: int, threads: int, first: int = 0
     ) -> Matches:
         failed: rescue.Failed = {}
         parts: list[Part] = []
         for placed in reading.segments if rows else ():
-            parts += rescue.match(placed, evaluation, rows, self, failed, threads=threads)
+            parts += rescue.match(placed, evaluation, rows, self._members, failed, threads=threads)
         failed = {number: error for number, error in failed.items() if not self.table.is_gone(number)}
-        return Matches(self.table, rows, parts, first=first, failed=failed, all_alive=reading.all_alive)
+        nothing_hidden = reading.all_alive and self.table.joins is None
+        return Matches(self.table, rows, parts, first=first, failed=failed, nothing_hidden=nothing_hidden)
 
     def count(
         self,
@@ -403,14 +424,25 @@ class Version:
         totals = np.zeros(self.table.size, np.int64) if into is None else into
         failed: rescue.Failed = {}
         for placed in reading.segments if rows else ():
-            rescue.count(placed, evaluation, rows, self, totals, failed, threads=threads)
-        if self.table.gone is not None:
-            totals[self.table.gone] = 0
+            rescue.count(placed, evaluation, rows, self._members, totals, failed, threads=threads)
+        if self.table.hidden is not None:
+            totals[self.table.hidden] = 0
         return totals
 
+    @property
+    def roles(self) -> Roles | None:
+        """What the join stage wants to know of the joins; None if there are none."""
+        if self.table.joins is None:
+            return None
+        if self._cell.roles is None:
+            self._cell.roles = self.table.joins.roles(self.table.size, self.epoch, self.table.gone)
+        return self._cell.roles
+
     def why(self, id: str, row: Mapping[str, Any] | Any) -> Why:
-        """Why a tuple, given as a mapping or as a batch of one row, matches a query or not."""
+        """Why a tuple, given as a mapping or as a batch of one row, matches a query or not; for a join tuples by alias."""
         query = self.normal_form(self.table.dense(id))
+        if isinstance(query, NormalJoin):
+            return why_of_pair(query, {stream.name: stream for stream in self.compiler.streams}, row)
         return why_of(query, self.stream(query.stream), row)
 
     def order_report(self) -> tuple[OrderReport, ...]:
@@ -418,13 +450,52 @@ class Version:
         reports = [placed.executor.order_report() for placed in self.segments]
         return tuple([report for report in reports if report is not None])
 
-    def normal_form(self, number: int) -> NormalQuery:
+    def streams_of(self, dense: int) -> tuple[str, ...]:
+        """The streams that a query reads."""
+        if self.table.joins is None or not self.table.joins.involved(self.table.size)[dense]:
+            return (self.table.columns.selection(dense)[0].name,)
+        join = self.normal_form(dense)
+        assert isinstance(join, NormalJoin), "a row that takes part in joins and is asked for by id is a join"
+        return tuple([source.stream for source in join.sources])
+
+    def normal_form(self, number: int) -> Normal:
         """A query in normal form, a removed one as well: versions that still have it share the executor."""
         return self.compiler.compile(self.table.query(number))
 
     def name(self, number: int) -> str:
         """The id of a query."""
         return self.table.query(number).id
+
+
+def _with_rows(
+    table: Table, coming: Sequence[Newcomer], compiler: Compiler
+) -> tuple[Table, range, list[tuple[int, NormalQuery]]]:
+    """A table with rows for more queries, their dense ids, and what of them waits to be compiled."""
+    rows = [row for new in coming for row in new.rows()]
+    columns, joins = None, table.joins
+    if joins is not None or any(isinstance(new.normal, NormalJoin) for new in coming):
+        joins = JoinColumns.of(table.size) if joins is None else joins
+        joins = joins.grown(table.size, [new.normal for new in coming])
+    if table.has_columns:
+        streams = {stream.name: stream for stream in compiler.streams}
+        pairs = [(normal, attributes, _stream_of(normal, streams)) for _, normal, attributes in rows]
+        columns = table.columns.grown(table.size, pairs)
+    first = table.size
+    waiting = [
+        (dense, normal)
+        for dense, (_, normal, _) in enumerate(rows, first)
+        if isinstance(normal, NormalQuery) and (joins is None or joins.is_compiled(dense))
+    ]
+    roles, unplaced = len(rows) - len(coming), len(rows) - len(waiting)
+    table, added = table.add([query for query, _, _ in rows], columns, joins, roles=roles, unplaced=unplaced)
+    return table, added, waiting
+
+
+def _stream_of(normal: Normal, streams: Mapping[str, Stream]) -> Stream:
+    """What a SELECT list is over: a stream, or the virtual source of a join."""
+    if isinstance(normal, NormalJoin):
+        return virtual_source(normal.sources, streams)
+    return streams[normal.stream]
 
 
 def _without(segments: tuple[Placed, ...], leaving: Sequence[int]) -> tuple[Placed, ...]:

@@ -24,9 +24,9 @@ import numpy.typing as npt
 
 from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream
-from eddyline.model.query import NormalQuery
-from eddyline.standing.distinct import Distinct
-from eddyline.standing.shared import Parts, Selection, Shared
+from eddyline.model.join import Normal
+from eddyline.standing.rows.distinct import Distinct
+from eddyline.standing.rows.shared import Parts, Selection, Shared
 
 KINDS: Final[Mapping[str, Any]] = {
     "number": np.int64,
@@ -53,6 +53,11 @@ class Attributes:
 
 
 NO_ATTRIBUTES: Final = Attributes()
+ROLE: Final = Attributes(revision=0)  # of one side of a join: no query, so it has no revision of its own
+
+
+# A query in normal form, what its owner says of it, and what its SELECT list is over.
+NewRow = tuple[Normal, Attributes, Stream]
 
 
 class Columns:
@@ -92,27 +97,25 @@ class Columns:
         )
         return Attributes(number, revision, shadow, self.shared.destinations[destination])
 
-    def grown(
-        self, size: int, streams: Mapping[str, Stream], added: Sequence[tuple[NormalQuery, Attributes]]
-    ) -> Columns:
+    def grown(self, size: int, added: Sequence[NewRow]) -> Columns:
         """With more rows behind the first `size`: these columns, if nobody else has added to them, or else others."""
         with self.shared.growing:
             columns = self if size == self.size else self._first(size)
-            columns._append(streams, added)
+            columns._append(added)
             return columns
 
-    def _append(self, streams: Mapping[str, Stream], added: Sequence[tuple[NormalQuery, Attributes]]) -> None:
+    def _append(self, added: Sequence[NewRow]) -> None:
         shared, end = self.shared, self.size + len(added)
         arrays = {name: self[name] for name in KINDS}
         if end > len(arrays["number"]):
             # Readers go on with the arrays that they hold, in which nothing of theirs is missing.
             self._arrays = arrays = {name: _longer(array, 2 * end) for name, array in arrays.items()}
-        for dense, (query, attributes) in enumerate(added, self.size):
+        for dense, (query, attributes, stream) in enumerate(added, self.size):
             arrays["number"][dense] = self.given if attributes.number is None else attributes.number
             arrays["revision"][dense] = attributes.revision
             arrays["shadow"][dense] = attributes.shadow
             arrays["destination"][dense] = shared.destinations.number(attributes.destination)
-            arrays["select"][dense] = shared.selections.number((streams[query.stream], query.outputs))
+            arrays["select"][dense] = shared.selections.number((stream, query.outputs))
             arrays["fallible"][dense] = shared.fallibles.number(shared.parts(query))
             self.given += 1
         self.size = end

@@ -20,10 +20,11 @@ from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
 from eddyline.index.segment import Segment, build_segment
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.model.query import Query
-from eddyline.standing.own_process import collect_rarely
+from eddyline.standing.merging.own_process import collect_rarely
 
-_SERVE: Final = "import sys; from eddyline.standing.builder_process import serve; serve(sys.stdin.buffer, sys.stdout.buffer)"
+_SERVE: Final = "import sys; from eddyline.standing.merging.builder_process import serve; serve(sys.stdin.buffer, sys.stdout.buffer)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Job:
 
     streams: tuple[Stream, ...]
     time_zone: str
+    join_window: Length | None
     settings: IndexSettings
     stream: str
     queries: Sequence[Query]
@@ -92,10 +94,11 @@ def serve(jobs: BinaryIO, segments: BinaryIO) -> None:
         except EOFError:
             return
         try:
-            key = (job.streams, job.time_zone)
+            key = (job.streams, job.time_zone, job.join_window)
             if key not in compilers:
-                compilers = {key: Compiler(job.streams, time_zone=job.time_zone)}
-            queries = [compilers[key].compile(query) for query in job.queries]
+                made = Compiler(job.streams, time_zone=job.time_zone, join_window=job.join_window)
+                compilers = {key: made}
+            queries = [compilers[key].member(query) for query in job.queries]
             found: object = build_segment(job.stream, queries, job.settings)
         except Exception as error:
             found = f"{type(error).__name__}: {error}"

@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.model.catalog import Stream
-from eddyline.standing.columns import KINDS, Array, Columns
-from eddyline.standing.distinct import Distinct
-from eddyline.standing.pages import MappedPages, Page, extend_pages, file_of, write_page
-from eddyline.standing.shared import SavedTexts, Shared
+from eddyline.standing.rows.columns import KINDS, Array, Columns
+from eddyline.standing.rows.distinct import Distinct
+from eddyline.standing.rows.shared import SavedTexts, Shared
+from eddyline.standing.saved.pages import MappedPages, Page, extend_pages, file_of, write_page
 from eddyline.storage.storage import Storage
 
 ROWS: Final = 16_384  # rows of a page

@@ -35,16 +35,17 @@ from eddyline.index.file import pack_segment, unpack_segment
 from eddyline.model.arrays import Integers
 from eddyline.model.numbering import Numbering
 from eddyline.sql.resolver import Resolver
-from eddyline.standing.column_files import ColumnPages, column_files, open_columns, save_columns
-from eddyline.standing.counted import CountedWhenAsked
-from eddyline.standing.pages import HINT, Page, extend_pages, file_of, joined, open_page, write_page
-from eddyline.standing.stream_json import pack_stream, unpack_stream
-from eddyline.standing.table import SavedRows, Table, checksums
+from eddyline.standing.rows.counted import CountedWhenAsked
+from eddyline.standing.rows.join_columns import JoinColumns
+from eddyline.standing.rows.table import SavedRows, Table, checksums
+from eddyline.standing.saved.column_files import ColumnPages, column_files, open_columns, save_columns
+from eddyline.standing.saved.pages import HINT, Page, extend_pages, file_of, joined, open_page, write_page
+from eddyline.standing.saved.stream_json import pack_stream, unpack_stream
 from eddyline.standing.version import Version
 from eddyline.storage.local import LocalStorage
 from eddyline.storage.storage import Storage, content_name
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 MANIFEST: Final = "manifest.json"
 SEGMENTS: Final = "segments"
 
@@ -95,6 +96,10 @@ def save(root: Path, name: str | None, saved: Saved) -> Pages:
         "time_zone": version.compiler.time_zone,
         "settings": asdict(version.settings),
         "streams": [pack_stream(stream) for stream in version.compiler.streams],
+        "join_window": version.compiler.join_window,
+        "joins": None
+        if version.table.joins is None
+        else _packed(version.table.joins.owners(version.table.size)),
         "size": version.table.size,
         "removed": _packed(version.table.removed),
         "pages": [asdict(page) for page in pages.rows],
@@ -151,6 +156,10 @@ def _packed(ascending: Integers) -> str:
     return base64.b64encode(zlib.compress(ascending.astype(np.int32).tobytes(), 1)).decode("ascii")
 
 
+def _unpacked(text: str) -> Integers:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), np.int32)
+
+
 def _sealed(manifest: Mapping[str, Any]) -> bytes:
     text = json.dumps(manifest)
     return json.dumps({"checksum": zlib.crc32(text.encode()), "manifest": text}).encode()
@@ -194,9 +203,13 @@ def load(
             _check_file(storage, file)
     saved_with = IndexSettings.of(manifest["settings"])
     streams = [unpack_stream(data) for data in manifest["streams"]]
-    compiler = Compiler(streams, time_zone=manifest["time_zone"], resolver=resolver)
+    compiler = Compiler(
+        streams, time_zone=manifest["time_zone"], resolver=resolver, join_window=manifest["join_window"]
+    )
     pages = _open_pages(storage, manifest, compiler)
     table = _table(storage, manifest, pages)
+    if manifest["joins"] is not None:
+        table = _with_joins(table, _unpacked(manifest["joins"]), compiler)
     segments = tuple([_placed(storage, data, saved_with.order, table) for data in manifest["segments"]])
     counted = CountedWhenAsked(table, segments) if table.has_columns else {}
     version = Version(manifest["version"], compiler, settings or saved_with, table, segments, counted=counted)
@@ -234,8 +247,17 @@ def _open_pages(storage: Storage, manifest: Mapping[str, Any], compiler: Compile
 def _table(storage: Storage, manifest: Mapping[str, Any], pages: Pages) -> Table:
     tables = [open_page(storage, page.name) for page in pages.rows]
     saved = SavedRows(*[joined(tables, name) for name in ("id", "sql", "checksum")])
-    removed = np.frombuffer(zlib.decompress(base64.b64decode(manifest["removed"])), np.int32)
-    return Table.opened(saved, removed, None if pages.columns is None else pages.columns.columns)
+    columns = None if pages.columns is None else pages.columns.columns
+    return Table.opened(saved, _unpacked(manifest["removed"]), columns)
+
+
+def _with_joins(table: Table, joins: Integers, compiler: Compiler) -> Table:
+    """A table that knows which of its rows are joins and roles; joins are compiled anew, from their texts."""
+    columns = JoinColumns()
+    for dense in joins.tolist():
+        columns = columns.grown_to(dense)
+        columns = columns.grown(dense, [compiler.compile(table.query(dense))])
+    return table.with_joins(columns.grown_to(table.size))
 
 
 def _placed(storage: Storage, data: Mapping[str, Any], order: OrderSettings, table: Table) -> Placed:

@@ -23,10 +23,10 @@ import numpy as np
 from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.model.numbering import Numbering
-from eddyline.standing import policy
-from eddyline.standing.builder_process import BuilderProcess, Job
-from eddyline.standing.building import Culprits, Members, members_of
-from eddyline.standing.turn_lock import TurnLock
+from eddyline.standing.merging import policy
+from eddyline.standing.merging.builder_process import BuilderProcess, Job
+from eddyline.standing.merging.building import Culprits, Members, members_of
+from eddyline.standing.merging.turn_lock import TurnLock
 from eddyline.standing.version import Version
 
 if TYPE_CHECKING:
@@ -207,6 +207,7 @@ class Merger:
         job = Job(
             tuple(version.compiler.streams),
             version.compiler.time_zone,
+            version.compiler.join_window,
             building.settings_for(len(dense)),
             merge.stream,
             [version.table.query(each) for each in dense.tolist()],

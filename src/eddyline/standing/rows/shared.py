@@ -15,9 +15,10 @@ from eddyline.functions.evaluate import fallible
 from eddyline.model.catalog import Stream
 from eddyline.model.codec import decode_expression, encode_expression
 from eddyline.model.expression import Expression
+from eddyline.model.join import Normal, NormalJoin
 from eddyline.model.predicate import conditions_of
-from eddyline.model.query import NormalQuery, Output
-from eddyline.standing.distinct import Distinct, TextForm
+from eddyline.model.query import Output
+from eddyline.standing.rows.distinct import Distinct, TextForm
 
 Selection = tuple[Stream, tuple[Output, ...]]
 Parts = tuple[Expression, ...]
@@ -82,8 +83,10 @@ class Shared:
             Distinct(_PARTS, *fallibles),
         )
 
-    def parts(self, query: NormalQuery) -> Parts:
-        """The largest parts of a query's conditions that can fail, each once."""
+    def parts(self, query: Normal) -> Parts:
+        """The largest parts of a query's conditions that can fail, each once; a join's are those of its roles."""
+        if isinstance(query, NormalJoin):
+            return ()
         found: dict[Expression, None] = {}
         for condition in conditions_of(query.predicate):
             known = self._parts.get(condition.subject)

@@ -17,9 +17,9 @@ from eddyline.index.segment import Segment, build_segment
 from eddyline.model.numbering import Numbering
 from eddyline.model.pacing import paced
 from eddyline.model.query import NormalQuery
-from eddyline.standing.gate import Gate
-from eddyline.standing.policy import OPEN
-from eddyline.standing.table import Table
+from eddyline.standing.merging.gate import Gate
+from eddyline.standing.merging.policy import OPEN
+from eddyline.standing.rows.table import Table
 
 SMALL: Final = 256  # so few queries cost a batch little; what would make it less costs more to build
 KEEP_QUERIES: Final = 4_096  # smaller segments keep their normal forms, since they will be merged soon
@@ -124,4 +124,4 @@ def members_of(placed: Placed, table: Table, compiler: Compiler) -> Members:
     if placed.queries is not None:
         pairs = zip(numbers.tolist(), placed.queries, strict=True)
         return list(compress(pairs, alive.tolist()))
-    return [(dense, compiler.compile(table.query(dense))) for dense in paced(numbers[alive].tolist())]
+    return [(dense, compiler.member(table.query(dense))) for dense in paced(numbers[alive].tolist())]

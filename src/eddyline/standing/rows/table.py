@@ -28,7 +28,8 @@ from eddyline.model.arrays import Flags, Integers
 from eddyline.model.names import unknown_query
 from eddyline.model.numbering import Numbering
 from eddyline.model.query import Query
-from eddyline.standing.columns import Attributes, Columns
+from eddyline.standing.rows.columns import Attributes, Columns
+from eddyline.standing.rows.join_columns import JoinColumns
 
 
 def checksum(id: str) -> int:
@@ -152,6 +153,8 @@ class Trunk:
 class Table:
     """One version's view of the queries; `columns` is what goes with them, in sets that know more than ids and texts.
 
+    Roles of joins have rows, too, and `joins` says which they are; nobody who asks for queries gets to see them.
+
     >>> one, dense_ids = Table().add([Query("a", "1"), Query("b", "2")])
     >>> two, _ = one.remove([0]).add([Query("a", "3")])
     >>> list(dense_ids), one.dense("a"), two.dense("a"), two.by_id([5, 6, 7]), len(two)
@@ -165,10 +168,17 @@ class Table:
         gone: Flags | None = None,
         dead: int = 0,
         columns: Columns | None = None,
+        joins: JoinColumns | None = None,
+        *,
+        roles: int = 0,
+        unplaced: int = 0,
     ) -> None:
         self.trunk = Trunk() if trunk is None else trunk
         self.size = size
-        self.dead = dead  # how many queries are gone
+        self.dead = dead  # how many rows are gone
+        self.roles = roles  # how many of the others are roles
+        self.unplaced = unplaced  # how many of the others are in no segment
+        self.joins = joins
         self._columns = columns
         self._gone = gone  # perhaps shorter than `size`: what was added later is there
 
@@ -182,7 +192,12 @@ class Table:
         return Table(Trunk(saved), saved.size, gone, len(removed), columns)
 
     def __len__(self) -> int:
-        return self.size - self.dead
+        return self.size - self.dead - self.roles
+
+    @property
+    def placed(self) -> int:
+        """How many rows that are not gone stand in a segment, or wait to."""
+        return self.size - self.dead - self.unplaced
 
     @property
     def has_columns(self) -> bool:
@@ -202,6 +217,14 @@ class Table:
             return self._gone
         return np.pad(self._gone, (0, self.size - len(self._gone)))
 
+    @cached_property
+    def hidden(self) -> Flags | None:
+        """For every dense id whether matches of a single stream leave it out: removed queries, joins and their roles."""
+        if self.joins is None:
+            return self.gone
+        involved = self.joins.involved(self.size)
+        return involved if self.gone is None else involved | self.gone
+
     @property
     def removed(self) -> Integers:
         """The dense ids of removed queries, ascending."""
@@ -209,8 +232,18 @@ class Table:
 
     @property
     def alive(self) -> Integers:
-        """The dense ids of all others, ascending."""
-        return np.arange(self.size) if self.gone is None else np.flatnonzero(~self.gone)
+        """The dense ids of all others, ascending, roles left out."""
+        there = np.ones(self.size, np.bool_) if self.gone is None else ~self.gone
+        if self.joins is not None:
+            there = there & ~self.joins.are_roles(self.size)
+        return np.flatnonzero(there)
+
+    @property
+    def alive_joins(self) -> Integers:
+        """The dense ids of those of them that are joins."""
+        if self.joins is None:
+            return np.empty(0, np.int64)
+        return np.intersect1d(self.joins.owners(self.size), self.alive)
 
     def is_gone(self, dense: int) -> bool:
         """Whether the query of a dense id is removed."""
@@ -245,15 +278,28 @@ class Table:
 
     def queries(self) -> Iterator[tuple[int, Query]]:
         """The queries with their dense ids, in the order in which they were added."""
+        roles = None if self.joins is None or not self.roles else self.joins.are_roles(self.size).tolist()
         for dense, (id, text) in enumerate(self.trunk.rows(0, self.size)):
-            if not self.is_gone(dense):
+            if not self.is_gone(dense) and not (roles is not None and roles[dense]):
                 yield dense, Query(id, text)
 
+    def rows_of(self, dense_ids: Iterable[int]) -> list[int]:
+        """The rows of some queries, those of their roles included."""
+        joins = self.joins
+        if joins is None:
+            return list(dense_ids)
+        return [row for dense in dense_ids for row in joins.rows_of(dense)]
+
+    def owners(self, rows: Iterable[int]) -> list[int]:
+        """The queries that some rows belong to, each once."""
+        joins = self.joins
+        return list(rows) if joins is None else list(dict.fromkeys(joins.owner_of(row) for row in rows))
+
     def by_id(self, values: Iterable[int]) -> dict[str, int]:
-        """Values of all dense ids by id, those of removed queries left out."""
+        """Values of all dense ids by id, those that are hidden left out."""
         ids = chain(self.trunk.saved.ids.to_pylist(), self.trunk.ids[: self.size - self.trunk.saved.size])
         pairs = zip(ids, values, strict=True)
-        return dict(pairs if self.gone is None else compress(pairs, (~self.gone).tolist()))
+        return dict(pairs if self.hidden is None else compress(pairs, (~self.hidden).tolist()))
 
     def named(self, dense_ids: Integers) -> pa.Array:
         """The ids of some queries."""
@@ -271,34 +317,96 @@ class Table:
         """The ids of all dense ids, those of removed queries included."""
         return self.trunk.names(self.size)
 
-    def add(self, queries: Sequence[Query], columns: Columns | None = None) -> tuple[Table, range]:
-        """A version with more queries, and their dense ids; the ids must be free. `columns` has them already."""
+    def add(
+        self,
+        queries: Sequence[Query],
+        columns: Columns | None = None,
+        joins: JoinColumns | None = None,
+        *,
+        roles: int = 0,
+        unplaced: int = 0,
+    ) -> tuple[Table, range]:
+        """A version with more rows, and their dense ids; the ids must be free. `columns` and `joins` have them already."""
         end = self.size + len(queries)
         trunk = self.trunk.grown(self.size, queries)
-        return Table(trunk, end, self._gone, self.dead, columns), range(self.size, end)
+        table = Table(
+            trunk,
+            end,
+            self._gone,
+            self.dead,
+            columns,
+            joins,
+            roles=self.roles + roles,
+            unplaced=self.unplaced + unplaced,
+        )
+        return table, range(self.size, end)
 
     def remove(self, dense_ids: Iterable[int]) -> Table:
-        """A version without some queries."""
+        """A version without some rows; who removes a join names its roles, too."""
         going = list(dense_ids)
         if not going:
             return self
         known = self._gone if self._gone is not None else np.zeros(0, np.bool_)
         gone = np.zeros(max(len(known), max(going) + 1), np.bool_)
         gone[: len(known)] = known
+        roles = unplaced = 0
+        if self.joins is not None:
+            fresh = [dense for dense in dict.fromkeys(going) if not gone[dense]]
+            roles = sum(self.joins.is_role(dense) for dense in fresh)
+            unplaced = sum(not self.joins.is_compiled(dense) for dense in fresh)
         gone[going] = True
-        return Table(self.trunk, self.size, gone, int(np.count_nonzero(gone)), self._columns)
+        return Table(
+            self.trunk,
+            self.size,
+            gone,
+            int(np.count_nonzero(gone)),
+            self._columns,
+            self.joins,
+            roles=self.roles - roles,
+            unplaced=self.unplaced - unplaced,
+        )
+
+    def with_joins(self, joins: JoinColumns) -> Table:
+        """The same table, of which it is known now which rows are joins and roles."""
+        there = self.alive_among(np.arange(self.size))
+        roles = int(np.count_nonzero(joins.are_roles(self.size) & there))
+        rows = np.flatnonzero(joins.involved(self.size) & there).tolist()
+        unplaced = sum(not joins.is_compiled(row) for row in rows)
+        return Table(
+            self.trunk, self.size, self._gone, self.dead, self._columns, joins, roles=roles, unplaced=unplaced
+        )
 
     def changed(self, changes: Iterable[tuple[int, Attributes]]) -> Table:
         """A version in which some queries have another state and destination."""
-        return Table(self.trunk, self.size, self._gone, self.dead, self.columns.changed(self.size, changes))
+        columns = self.columns.changed(self.size, changes)
+        return Table(
+            self.trunk,
+            self.size,
+            self._gone,
+            self.dead,
+            columns,
+            self.joins,
+            roles=self.roles,
+            unplaced=self.unplaced,
+        )
 
-    def compacted(self, rows: Integers) -> Table:
-        """The same queries in a table of their own that has these rows alone; others must be gone."""
+    def compacted(self, rows: Integers, moved: Integers) -> Table:
+        """The same queries in a table of their own that has these rows alone, now at `moved`; others must be gone."""
         keep = np.zeros(self.size, np.bool_)
         keep[rows] = True
         kept = list(compress(self.trunk.rows(0, self.size), keep.tolist()))
         trunk = Trunk(ids=[id for id, _ in kept], texts=[text for _, text in kept])
         gone = None if self.gone is None else self.gone[rows]
         columns = None if self._columns is None else self._columns.compacted(rows)
+        joins = None if self.joins is None else self.joins.compacted(rows, moved)
         dead = 0 if gone is None else int(np.count_nonzero(gone))
-        return Table(trunk, len(rows), gone if dead else None, dead, columns)
+        return Table(
+            trunk,
+            len(rows),
+            gone if dead else None,
+            dead,
+            columns,
+            joins,
+            roles=self.roles,
+            unplaced=self.unplaced,
+        )

@@ -11,8 +11,8 @@ import numpy as np
 
 from eddyline.execute.placed import Placed
 from eddyline.model.arrays import Integers
-from eddyline.standing.columns import Columns
-from eddyline.standing.table import Table
+from eddyline.standing.rows.columns import Columns
+from eddyline.standing.rows.table import Table
 
 Counted = Mapping[str, Mapping[int, int]]  # by stream, then by a list's number: how many queries have it
 
