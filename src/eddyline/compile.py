@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from eddyline.errors import PASSED_ON, InternalError, QueryError
@@ -12,6 +12,7 @@ from eddyline.functions.context import Context
 from eddyline.functions.java_regex import needs_backtracking
 from eddyline.functions.special_times import special_time
 from eddyline.model.catalog import Stream, distinct_streams
+from eddyline.model.event_time import Length, settled_length
 from eddyline.model.expression import (
     EXTERNAL,
     SPARK_TEXT,
@@ -23,24 +24,26 @@ from eddyline.model.expression import (
     parameters_of,
     walk,
 )
+from eddyline.model.join import BoundJoin, Normal, NormalJoin, role_of
 from eddyline.model.predicate import conditions_of
 from eddyline.model.query import BoundQuery, NormalQuery, Query
 from eddyline.model.query_state import Verdict
-from eddyline.normalize import Plan, plan
+from eddyline.normalize import JoinPlan, Plan, plan, plan_join
 from eddyline.sql.bind import bind, bind_text
 from eddyline.sql.resolver import Resolver
 from eddyline.sql.spark_only.functions import spark_functions
 from eddyline.sql.template import Split, negated, split
 
 MAX_SHAPES: Final = 10_000  # shapes kept; the one unused for longest goes first
+Bound = BoundQuery | BoundJoin
 
 
 @dataclass(slots=True)
 class _PlannedQuery:
     """A bound query and its plan, for one combination of the pinned constants."""
 
-    bound: BoundQuery
-    plan: Plan
+    bound: Bound
+    plan: Plan | JoinPlan
 
 
 @dataclass(slots=True)
@@ -69,15 +72,49 @@ class Compiler:
     """
 
     def __init__(
-        self, streams: Iterable[Stream], *, time_zone: str = "UTC", resolver: Resolver | None = None
+        self,
+        streams: Iterable[Stream],
+        *,
+        time_zone: str = "UTC",
+        resolver: Resolver | None = None,
+        join_window: Length | None = None,
     ) -> None:
+        """`join_window` is the window of joins that name none: event times differ by at most so much."""
         self.streams = distinct_streams(streams)
         self.time_zone = time_zone
         self.resolver = resolver
+        self.join_window = settled_length(join_window, "join_window")
+        self._by_name = {stream.name: stream for stream in self.streams}
         self._shapes: dict[tuple[object, ...], _QueryShape | None] = {}
         self._remembering = threading.Lock()
 
-    def compile(self, query: Query) -> NormalQuery:
+    def with_streams(self, streams: Iterable[Stream]) -> Compiler:
+        """A compiler for other streams, all else being the same."""
+        return Compiler(
+            streams, time_zone=self.time_zone, resolver=self.resolver, join_window=self.join_window
+        )
+
+    def member(self, query: Query) -> NormalQuery:
+        """What a segment is made of: a query of one stream, or one role of a join, which its name tells."""
+        role = role_of(query.id)
+        normal = self.compile(query if role is None else Query(role[0], query.sql))
+        if isinstance(normal, NormalJoin):
+            assert role is not None, "a join itself is in no segment, its roles are"
+            return normal.role(*role[1:])
+        return normal
+
+    def selection(self, query: Query, who: str) -> NormalQuery:
+        """A query of one stream in normal form, for somebody who does not evaluate joins: these are refused."""
+        normal = self.compile(query)
+        if isinstance(normal, NormalJoin):
+            raise QueryError(
+                f"it joins streams, which {who} does not do",
+                query=query.id,
+                hint="joins are evaluated by Engine and QuerySet.join",
+            )
+        return normal
+
+    def compile(self, query: Query) -> Normal:
         """A query in normal form, or a `QueryError`; an `InternalError` where Eddyline itself fails."""
         try:
             return self._compile(query)
@@ -86,7 +123,7 @@ class Compiler:
         except Exception as error:
             raise InternalError(error, query.id, query.sql) from error
 
-    def _compile(self, query: Query) -> NormalQuery:
+    def _compile(self, query: Query) -> Normal:
         found = split(query.sql)
         if found is None or not found.values or any(map(_is_special, found.values)):
             return self._compile_alone(query)
@@ -107,7 +144,7 @@ class Compiler:
                 raise
             return self._compile_alone(query)  # other constants may have made it a query for Spark alone
 
-    def bind(self, query: Query) -> BoundQuery:
+    def bind(self, query: Query) -> Bound:
         """A query with names and types settled."""
         return bind(query, self.streams, time_zone=self.time_zone, resolver=self.resolver)
 
@@ -134,9 +171,20 @@ class Compiler:
                 spark_only=True, note=f"Spark runtime only, and unverified: only Spark has {listed}"
             )
 
-    def _compile_alone(self, query: Query) -> NormalQuery:
+    def _compile_alone(self, query: Query) -> Normal:
         bound = self.bind(query)
-        return _normal(query, bound, plan(bound), ())
+        return _normal(query, bound, self._plan(query, bound), ())
+
+    def _plan(self, query: Query, bound: Bound) -> Plan | JoinPlan:
+        return plan(bound) if isinstance(bound, BoundQuery) else self.plan_join(query, bound)
+
+    def plan_join(self, query: Query, bound: BoundJoin) -> JoinPlan:
+        """How the normal form of a bound join comes about, or a `QueryError`."""
+        try:
+            return plan_join(bound, self._by_name, self.join_window)
+        except QueryError as error:
+            error.query, error.sql = query.id, query.sql
+            raise
 
     def _recall(self, key: tuple[object, ...]) -> tuple[bool, _QueryShape | None]:
         """Whether a shape was met before, and what is known of it; it is the last one to be forgotten now."""
@@ -163,14 +211,14 @@ class Compiler:
         free = parameters_of(bound.predicate) - pinned - outputs
         while True:
             bound, pinned = self._bind(query, found, sorted(free))
-            held = (pinned | plan(bound).pinned) & free
+            held = (pinned | self._plan(query, bound).pinned) & free
             if not held:
                 break
             free -= held
         signs = self._signs(query, found, sorted(free), bound)
         return _QueryShape(tuple(i for i in everything if i not in free), tuple(sorted(signs & free)))
 
-    def _signs(self, query: Query, found: Split, free: Sequence[int], bound: BoundQuery) -> set[int]:
+    def _signs(self, query: Query, found: Split, free: Sequence[int], bound: Bound) -> set[int]:
         """The constants that stand behind a minus. Zero is the same with it and without: one stands in for it here."""
         zeros = [index for index in free if found.values[index] == 0]
         if zeros:
@@ -188,14 +236,14 @@ class Compiler:
             if isinstance(e, Parameter) and e.value != found.values[e.index]
         }
 
-    def _bind(self, query: Query, found: Split, chosen: Sequence[int]) -> tuple[BoundQuery, set[int]]:
+    def _bind(self, query: Query, found: Split, chosen: Sequence[int]) -> tuple[Bound, set[int]]:
         spans = found.spans()
         parameters = {spans[index][1]: (spans[index][0], index) for index in chosen}
         context = Context(self.time_zone)
         bound = bind_text(query, self.streams, context, resolver=self.resolver, parameters=parameters)
         return bound, context.pinned
 
-    def _instantiate(self, query: Query, found: Split, shape: _QueryShape) -> NormalQuery:
+    def _instantiate(self, query: Query, found: Split, shape: _QueryShape) -> Normal:
         values = found.values
         key = tuple([values[index] for index in shape.pinned])
         prepared = shape.prepared.get(key)
@@ -220,7 +268,7 @@ class Compiler:
         except QueryError as error:
             error.query = query.id
             raise
-        prepared = _PlannedQuery(bound, plan(bound))
+        prepared = _PlannedQuery(bound, self._plan(query, bound))
         if pinned or prepared.plan.pinned:
             return None
         if len(shape.prepared) >= MAX_SHAPES:
@@ -234,18 +282,20 @@ def _is_special(value: object) -> bool:
     return isinstance(value, str) and special_time(value) is not None
 
 
-def _normal(query: Query, bound: BoundQuery, prepared: Plan, values: tuple[object, ...]) -> NormalQuery:
+def _normal(query: Query, bound: Bound, prepared: Plan | JoinPlan, values: tuple[object, ...]) -> Normal:
+    if isinstance(prepared, JoinPlan):
+        return replace(prepared.instantiate(values), id=query.id, sql=query.sql)
     predicate = prepared.instantiate(values)
     return NormalQuery(query.id, query.sql, bound.stream, predicate, bound.outputs, bound.time_zone)
 
 
-def needs_spark(query: NormalQuery) -> list[str]:
+def needs_spark(query: Normal) -> list[str]:
     """What a query has that only Spark can compute: names of functions, pieces of text."""
     calls = dict.fromkeys(call for expression in _expressions(query) for call in externals_of(expression))
     return list(dict.fromkeys(_title(call) for call in calls))
 
 
-def costly_patterns(query: NormalQuery) -> list[str]:
+def costly_patterns(query: Normal) -> list[str]:
     """The regular expressions of a query that need backtracking."""
     parts = (part for expression in _expressions(query) for part in walk(expression))
     calls = [part for part in parts if isinstance(part, Call) and part.function == "rlike"]
@@ -253,8 +303,11 @@ def costly_patterns(query: NormalQuery) -> list[str]:
     return [pattern for pattern in dict.fromkeys(patterns) if needs_backtracking(pattern)]
 
 
-def _expressions(query: NormalQuery) -> list[Expression]:
-    subjects = [condition.subject for condition in conditions_of(query.predicate)]
+def _expressions(query: Normal) -> list[Expression]:
+    if isinstance(query, NormalJoin):
+        subjects = list(query.expressions())
+    else:
+        subjects = [condition.subject for condition in conditions_of(query.predicate)]
     return [*subjects, *(output.expression for output in query.outputs)]
 
 

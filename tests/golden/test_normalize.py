@@ -1,6 +1,6 @@
 """Normal forms: golden files of a WHERE and its normal form, both evaluated over the same rows.
 
-A case is the WHERE, a line `----`, and the normal form; blank lines part cases, `#` starts a comment.
+A case is the WHERE and the normal form; see `golden_cases.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from eddyline.model.catalog import Stream
 from eddyline.model.query import BoundQuery, Query
 from eddyline.normalize import RULES, explain, normalize, without
 from eddyline.sql import bind
+from tests.golden.golden_cases import cases, check_golden
 from tests.property.normal_forms import COLUMNS, check_agreement, check_shape, telling_rows
 
 FOLDER = Path(__file__).parent / "normalize"
@@ -49,35 +50,16 @@ def bound(where: str) -> BoundQuery:
     return bind(Query("q", f"SELECT * FROM t WHERE {where}"), [STREAM])
 
 
-def rewritten(text: str) -> tuple[str, list[str]]:
-    """The text with all normal forms as they are now, and the WHEREs in it."""
-    blocks, wheres = [], []
-    for block in text.strip().split("\n\n"):
-        lines = block.split("\n")
-        if "----" not in lines:
-            blocks.append(block)
-            continue
-        head = lines[: lines.index("----")]
-        where = "\n".join(line for line in head if not line.startswith("#"))
-        wheres.append(where)
-        blocks.append("\n".join([*head, "----", explain(normalize(bound(where)))]))
-    return "\n\n".join(blocks) + "\n", wheres
+def normal_form(where: str) -> str:
+    return explain(normalize(bound(where)))
 
 
-CASES = [
-    (file, where) for file in FILES for where in rewritten((FOLDER / file).read_text(encoding="utf-8"))[1]
-]
+CASES = [(file, where) for file in FILES for where in cases(FOLDER / file)]
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_golden(file: str, rewrite_golden: bool) -> None:
-    path = FOLDER / file
-    expected = path.read_text(encoding="utf-8")
-    found, _ = rewritten(expected)
-    if rewrite_golden:
-        path.write_text(found, encoding="utf-8")
-    else:
-        assert found == expected
+    check_golden(FOLDER / file, normal_form, rewrite=rewrite_golden)
 
 
 @pytest.mark.parametrize(("file", "where"), CASES)

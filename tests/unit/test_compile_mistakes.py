@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import eddyline.compile
-import eddyline.standing.building
+import eddyline.standing.merging.building
 from eddyline import Engine, QuerySet, Stream
 from eddyline.errors import QueryError
 from eddyline.registry import Put, Registry, Verdict
@@ -28,7 +28,7 @@ COMPILING = [
     [(eddyline.compile, "plan")],
     [(eddyline.compile, "_normal")],
 ]
-INDEXING = [(eddyline.standing.building, "build_segment")]
+INDEXING = [(eddyline.standing.merging.building, "build_segment")]
 
 
 def fail_at(monkeypatch: pytest.MonkeyPatch, stages: list[tuple[Any, str]], error: Exception) -> None:

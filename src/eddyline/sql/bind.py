@@ -1,55 +1,24 @@
-"""Syntax to a bound query: names looked up in the stream, types settled, every coercion made explicit."""
+"""SQL text to a bound query or a bound join: parsed, its streams found, names and types settled."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NoReturn
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from eddyline.errors import QueryError, Span
-from eddyline.functions import comparison, fold, table
-from eddyline.functions.arithmetic import DayInterval, arithmetic
-from eddyline.functions.casts import explicit_cast
-from eddyline.functions.coercion import TypeMismatch
+from eddyline.functions import comparison
 from eddyline.functions.context import Context
-from eddyline.functions.special_times import EPOCH, special_time
-from eddyline.model import types as t
 from eddyline.model.catalog import Stream
-from eddyline.model.expression import (
-    EXTERNAL,
-    SPARK_TEXT,
-    Call,
-    Column,
-    Expression,
-    Literal,
-    Parameter,
-    externals_of,
-    is_constant,
-    parameters_of,
-)
-from eddyline.model.query import BoundQuery, Output, Query
-from eddyline.sql import refused
+from eddyline.model.expression import Expression
+from eddyline.model.join import BoundJoin, Source
+from eddyline.model.query import BoundQuery, Query
+from eddyline.model.types import DataType
+from eddyline.sql.binder import Binder, Parameters
 from eddyline.sql.grammar import syntax as s
 from eddyline.sql.grammar.select import parse
-from eddyline.sql.operators import OTHER_OPERATORS, culprit
 from eddyline.sql.resolver import Resolver
+from eddyline.sql.scope import JoinedStream, OneStream, TwoStreams, did_you_mean, shown
 from eddyline.sql.spark_only.lenient import parse_leniently
-from eddyline.sql.spark_only.rewriting import NotReadable
-from eddyline.sql.spark_only.spark_text import MOST_ARGUMENTS, check_text
-
-# Constants that shall become parameters: place where the text ends -> (place where it starts, number).
-Parameters = dict[int, tuple[int, int]]
-MAX_SHOWN: Final = 80  # characters of a name in a message
-MAX_ATTEMPTS: Final = 20  # pieces of one query that Spark is asked about: each costs it milliseconds
-
-_ARITHMETIC: Final = frozenset({"add", "sub", "mul", "div", "int_div", "mod"})
-_COMPARISON: Final = frozenset({"eq", "lt", "le", "gt", "ge", "null_safe_eq"})
-_TIMED: Final = {
-    "DATE": t.DATE,
-    "TIMESTAMP": t.TIMESTAMP,
-    "TIMESTAMP_LTZ": t.TIMESTAMP,
-    "TIMESTAMP_NTZ": t.TIMESTAMP_NTZ,
-}
+from eddyline.sql.spark_only.spark_text import SparkText
 
 
 def bind(
@@ -58,13 +27,17 @@ def bind(
     *,
     time_zone: str = "UTC",
     resolver: Resolver | None = None,
-) -> BoundQuery:
-    """A query bound to the stream that it names, or a `QueryError` that shows the place.
+) -> BoundQuery | BoundJoin:
+    """A query bound to the stream that it names, or to the two that it joins; or a `QueryError` that shows the place.
 
     >>> import pyarrow as pa
     >>> quotes = Stream("quotes", pa.schema([("price", pa.float64())]))
     >>> bind(Query("cheap", "SELECT * FROM quotes WHERE price < 10"), [quotes]).predicate
     lt(Column('price', double), cast(Literal(10, int)): double): boolean
+    >>> bind(
+    ...     Query("same", "SELECT a.price FROM quotes a JOIN quotes b ON a.price = b.price"), [quotes]
+    ... ).predicate
+    eq(Column('a.price', double), Column('b.price', double)): boolean
     """
     try:
         return bind_text(query, streams, Context(time_zone), resolver=resolver)
@@ -80,346 +53,104 @@ def bind_text(
     *,
     resolver: Resolver | None = None,
     parameters: Parameters | None = None,
-) -> BoundQuery:
+) -> BoundQuery | BoundJoin:
     """Parse and bind a query; constants whose place is among `parameters` become parameters."""
     spans: Mapping[int, Span] = {}
     if resolver is None:
         select = parse(query.sql)
     else:
         select, spans = parse_leniently(query.sql)
-    stream = _find_stream(select, list(streams), query.sql)
-    binder = Binder(query.sql, stream, select.alias, context, resolver, parameters or {}, spans)
-    predicate = comparison.TRUE if select.where is None else binder.condition(select.where)
+    known = list(streams)
+    found = [_find_stream(named, known, query.sql) for named in select.streams]
+    if len(found) > 1:
+        return _bind_join(query, select, found, context, resolver, parameters or {}, spans)
+    scope = OneStream(found[0], select.streams[0].alias)
+    binder = Binder(query.sql, scope, context, resolver, parameters or {}, spans)
+    predicate = comparison.TRUE if select.where is None else binder.condition(select.where, "WHERE")
     outputs = binder.outputs(select.items)
-    return BoundQuery(query.id, query.sql, stream.name, predicate, outputs, context.time_zone)
+    return BoundQuery(query.id, query.sql, found[0].name, predicate, outputs, context.time_zone)
 
 
-def _find_stream(select: s.Select, streams: list[Stream], sql: str) -> Stream:
+def _find_stream(named: s.FromStream, streams: list[Stream], sql: str) -> Stream:
     for stream in streams:
-        if stream.name.lower() == select.stream.lower():
+        if stream.name.lower() == named.name.lower():
             return stream
     names = [stream.name for stream in streams]
     raise QueryError(
-        f'stream "{select.stream}" is not known',
+        f'stream "{named.name}" is not known',
         sql=sql,
-        span=select.stream_span,
-        hint=_did_you_mean(select.stream, names) or f"known streams: {', '.join(names) or 'none'}",
+        span=named.span,
+        hint=did_you_mean(named.name, names) or f"known streams: {', '.join(names) or 'none'}",
     )
 
 
-def _did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
-    by_lower = {candidate.lower(): candidate for candidate in candidates}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f'did you mean "{by_lower[close[0]]}"?' if close else None
+def _bind_join(
+    query: Query,
+    select: s.Select,
+    streams: Sequence[Stream],
+    context: Context,
+    resolver: Resolver | None,
+    parameters: Parameters,
+    spans: Mapping[int, Span],
+) -> BoundJoin:
+    left, right = _sides(select.streams, streams, query.sql)
+    joined = select.streams[1]
+    scope = TwoStreams(left, right, [name.parts[0] for name in joined.using])
+    asked = None if resolver is None else NotInJoins(resolver)
+    binder = Binder(query.sql, scope, context, asked, parameters, spans)
+    conditions = [binder.merged(name, scope.pair) for name in joined.using]
+    if joined.on is not None:
+        conditions.append(binder.condition(joined.on, "ON"))
+    if select.where is not None:
+        conditions.append(binder.condition(select.where, "WHERE"))
+    predicate = comparison.conjunction(tuple(conditions)) if conditions else comparison.TRUE
+    sources = tuple(Source(side.alias, side.stream.name) for side in (left, right))
+    outputs = binder.outputs(select.items)
+    return BoundJoin(query.id, query.sql, sources, predicate, outputs, context.time_zone)
 
 
-class ReadsClock(QueryError):
-    """Understood, and refused: Spark would take it, and answer otherwise tomorrow."""
+def _sides(named: Sequence[s.FromStream], streams: Sequence[Stream], sql: str) -> list[JoinedStream]:
+    """The streams of a join under names that differ, so that no two columns of the virtual source have one name."""
+    sides: list[JoinedStream] = []
+    for one, stream in zip(named, streams, strict=True):
+        alias = one.alias or stream.name
+        if "." in alias:
+            raise QueryError(
+                f'"{shown(alias)}" cannot be the name of a joined stream: it has a dot',
+                sql=sql,
+                span=one.span,
+                hint="give it another name: FROM stream AS name",
+            )
+        if any(side.alias.lower() == alias.lower() for side in sides):
+            raise QueryError(
+                f'two joined streams are called "{shown(alias)}"',
+                sql=sql,
+                span=one.span,
+                hint=f"give each a name of its own: {streams[0].name} a JOIN {stream.name} b",
+            )
+        sides.append(JoinedStream(alias, stream))
+    return sides
 
 
-class Binder:
-    """Binds the expressions of one query; the methods follow the kinds of syntax nodes."""
+class NotInJoins:
+    """A resolver that refuses what only Spark has, each by name: joins are not computed by Spark yet."""
 
-    def __init__(
-        self,
-        sql: str,
-        stream: Stream,
-        alias: str | None,
-        context: Context,
-        resolver: Resolver | None,
-        parameters: Parameters,
-        spans: Mapping[int, Span],
-    ) -> None:
-        self._sql = sql
-        self._stream = stream
-        self._qualifiers = {(alias or stream.name).lower()}
-        self._context = context
+    judges = False
+
+    def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
-        self._parameters = parameters
-        self._spans = spans
-        self._attempts = MAX_ATTEMPTS
-        self._looked_at: dict[int, Expression] = {}
-        self._bind_node: dict[type[s.Node], Callable[..., Expression]] = {
-            s.Name: self._name,
-            s.Constant: self._constant,
-            s.Timed: self._timed,
-            s.Interval: self._interval,
-            s.Operator: self._operator,
-            s.Pattern: self._pattern,
-            s.Apply: self._apply,
-            s.CastTo: self._cast,
-            s.Case: self._case,
-            s.Subscript: self._subscript,
-            s.FieldOf: self._field_of,
-            s.Foreign: self._foreign,
-        }
 
-    def condition(self, node: s.Node) -> Expression:
-        """A boolean expression, as WHERE wants it."""
-        bound = self.piece(node)
-        if bound.type not in (t.BOOLEAN, t.VOID):
-            self._fail(f"WHERE wants a condition, not {bound.type}", node.span, "compare it with something")
-        return comparison.condition(bound, "WHERE")
+    @property
+    def functions(self) -> Collection[str]:
+        """Those that only Spark has."""
+        return self._resolver.functions
 
-    def expression(self, node: s.Node) -> Expression:
-        """Any expression; a `TypeMismatch` below becomes an error at the place of its operation."""
-        try:
-            return self._with_moments(self._bind_node[type(node)](node), node)
-        except TypeMismatch as error:
-            self._fail(error.message, culprit(node, error.argument), error.hint)
+    def call(self, name: str, arguments: Sequence[Expression]) -> DataType | None:
+        """An error for a function that Spark has; None for one that nobody has."""
+        if name in self.functions:
+            raise QueryError(f'only Spark has the function "{name}", which joins cannot use yet')
+        return None
 
-    def _with_moments(self, expression: Expression, node: s.Node) -> Expression:
-        """With casts of constant text to times replaced where the text is a word such as `epoch`.
-
-        Operands were looked at when they were bound, so only what this node has put around them is new.
-        """
-        if not isinstance(expression, Call) or id(expression) in self._looked_at:
-            return expression
-        arguments = tuple([self._with_moments(argument, node) for argument in expression.arguments])
-        if any(new is not old for new, old in zip(arguments, expression.arguments, strict=True)):
-            expression = Call(expression.function, arguments, expression.type)
-        text = self._constant_text(expression)
-        word = None if text is None else special_time(text)
-        if text is not None and word is not None:
-            return self._moment(text, word, expression.type, node)
-        self._looked_at[id(expression)] = expression  # kept, so that no other object gets its id
-        return expression
-
-    def _constant_text(self, expression: Call) -> str | None:
-        """The text that is cast to a time, if it is known already."""
-        if expression.function not in ("cast", "try_cast") or expression.type not in _TIMED.values():
-            return None
-        operand = expression.arguments[0]
-        if operand.type != t.STRING or not is_constant(operand) or externals_of(operand):
-            return None
-        if not isinstance(operand, Literal):
-            self._context.pinned |= parameters_of(operand)
-            operand = fold.fold(operand, self._context.time_zone)
-        return None if operand.value is None else str(operand.value)
-
-    def _moment(self, text: str, word: str, kind: t.DataType, node: s.Node) -> Literal:
-        if word != EPOCH:
-            reason = refused.SPECIAL_TIME
-            raise ReadsClock(
-                f"{text!r}: {reason.message}", sql=self._sql, span=node.span, hint=reason.instead
-            )
-        return Literal(0, kind)
-
-    def piece(self, node: s.Node) -> Expression:
-        """An operand of AND or OR, a condition, an item: where it cannot be bound, Spark may know what it means."""
-        try:
-            return self.expression(node)
-        except ReadsClock:
-            raise
-        except QueryError as problem:
-            span = self._spans.get(id(node))
-            if span is None or self._resolver is None or not self._resolver.judges:
-                raise
-            return self._by_spark(span, problem, isinstance(node, s.Foreign))
-
-    def outputs(self, items: tuple[s.Item, ...]) -> tuple[Output, ...]:
-        """The SELECT list with names; `*` stands for every column."""
-        if len(items) == 1 and isinstance(items[0].expression, s.Star):
-            return self._star(items[0].expression)
-        found: list[Output] = []
-        for item in items:
-            if isinstance(item.expression, s.Star):
-                found += self._star(item.expression)
-            else:
-                found.append(Output(self._output_name(item), self.piece(item.expression)))
-        self._refuse_repeated([output.name for output in found], items)
-        return tuple(found)
-
-    def _star(self, star: s.Star) -> tuple[Output, ...]:
-        if star.qualifier is not None and star.qualifier.lower() not in self._qualifiers:
-            self._fail(f'"{star.qualifier}" is not the stream of this query', star.span, "write * alone")
-        return self._stream.everything
-
-    def _output_name(self, item: s.Item) -> str:
-        if item.alias is not None:
-            return item.alias
-        if isinstance(item.expression, s.Name):
-            return item.expression.parts[-1]
-        if isinstance(item.expression, s.FieldOf):
-            return item.expression.name
-        span = item.expression.span
-        return self._sql[span.start : span.end]
-
-    def _refuse_repeated(self, names: list[str], items: tuple[s.Item, ...]) -> None:
-        seen: set[str] = set()
-        for name in names:
-            if name.lower() in seen:
-                span = Span(items[0].expression.span.start, items[-1].expression.span.end)
-                self._fail(f'two outputs are called "{name}"', span, "give one of them another name with AS")
-            seen.add(name.lower())
-
-    def _name(self, node: s.Name) -> Expression:
-        column, rest = self._column(node)
-        for name in rest:
-            column = table.field(column, name)
-        return column
-
-    def _column(self, node: s.Name) -> tuple[Expression, tuple[str, ...]]:
-        """The column that a dotted name starts with, and the fields that follow."""
-        spelling = self._stream.spelling
-        if (
-            len(node.parts) > 1
-            and node.parts[0].lower() in self._qualifiers
-            and node.parts[1].lower() in spelling
-        ):
-            name, rest = node.parts[1], node.parts[2:]
-        else:
-            name, rest = node.parts[0], node.parts[1:]
-        spelled = spelling.get(name.lower())
-        if spelled is None:
-            self._unknown_column(name, node)
-        kind = self._stream.types.get(spelled)
-        if kind is None:
-            arrow = self._stream.schema.field(spelled).type
-            self._fail(f'column "{spelled}" has the type {arrow}, which Spark SQL does not have', node.span)
-        return Column(spelled, kind), rest
-
-    def _unknown_column(self, name: str, node: s.Name) -> NoReturn:
-        if len(node.parts) == 1 and name.lower() in refused.FUNCTIONS:
-            self._refuse(refused.FUNCTIONS[name.lower()], node.span)
-        if len(node.parts) > 1 and name.lower() in self._qualifiers:
-            name = node.parts[1]
-        elif len(node.parts) > 1 and node.parts[1].lower() in self._stream.spelling:
-            qualified = f"{next(iter(self._qualifiers))}.{node.parts[1]}"
-            self._fail(f'"{name}" is not the stream of this query', node.span, f"write {qualified}")
-        hint = _did_you_mean(name, self._stream.schema.names)
-        columns = self._stream.schema.names
-        listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
-        name = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "..."
-        message = f'stream "{self._stream.name}" has no column "{name}"'
-        self._fail(
-            message, node.span, hint or f"its columns are {listed}; text is written in quotes: '{name}'"
-        )
-
-    def _constant(self, node: s.Constant) -> Expression:
-        start, number = self._parameters.get(node.span.end, (-1, -1))
-        # A sign in front belongs to the constant; anything else in front (an adjacent string) makes it another one.
-        if number >= 0 and (node.span.start == start or self._sql[node.span.start] == "-"):
-            return Parameter(node.value, node.type, number)
-        return Literal(node.value, node.type)
-
-    def _timed(self, node: s.Timed) -> Expression:
-        kind, word = _TIMED[node.word], special_time(node.text)
-        if word is not None:
-            return self._moment(node.text, word, kind, node)
-        value = fold.fold(Call("cast", (Literal(node.text, t.STRING),), kind), self._context.time_zone)
-        if value.value is None:
-            example = "DATE'2026-01-31'" if kind == t.DATE else f"{node.word}'2026-01-31 12:00:00'"
-            self._fail(f"{node.text!r} is not a {kind}", node.span, f"write it as {example}")
-        return value
-
-    def _interval(self, node: s.Interval) -> Expression:
-        if node.days_only:
-            return DayInterval(node.amount, node.type)
-        return Literal(node.amount, node.type)
-
-    def _operator(self, node: s.Operator) -> Expression:
-        name = node.name
-        if name in ("and", "or"):
-            parts = comparison.conditions([self.piece(part) for part in node.operands], name.upper())
-            return comparison.conjunction(parts) if name == "and" else comparison.disjunction(parts)
-        operands = tuple(self.expression(operand) for operand in node.operands)
-        if name in _COMPARISON:
-            return comparison.compare(name, operands[0], operands[1], self._context)
-        if name in _ARITHMETIC:
-            return arithmetic(name, operands[0], operands[1], self._context)
-        return OTHER_OPERATORS[name](operands, self._context)
-
-    def _pattern(self, node: s.Pattern) -> Expression:
-        operand = self.expression(node.operand)
-        make = table.like if node.word == "like" else table.ilike
-        parts = tuple(make(operand, self.expression(pattern), node.escape) for pattern in node.patterns)
-        if node.negated:
-            parts = tuple(comparison.negation(part) for part in parts)
-        return comparison.conjunction(parts) if node.quantifier == "all" else comparison.disjunction(parts)
-
-    def _apply(self, node: s.Apply) -> Expression:
-        name = node.name.lower()
-        function = table.FUNCTIONS.get(name)
-        if function is None:
-            return self._unknown_function(name, node)
-        count = len(node.arguments)
-        if not function.least <= count <= function.most:
-            self._fail(
-                f"{function.name} is called as {function.signature}, not with {_arguments(count)}", node.span
-            )
-        arguments = tuple(self.expression(argument) for argument in node.arguments)
-        return function.build(arguments, self._context)
-
-    def _unknown_function(self, name: str, node: s.Apply) -> Expression:
-        if name in refused.FUNCTIONS:
-            self._refuse(refused.FUNCTIONS[name], node.name_span)
-        arguments = tuple(self.expression(argument) for argument in node.arguments)
-        if len(arguments) > MOST_ARGUMENTS.get(name, len(arguments)):
-            self._refuse(refused.OPTIONS, node.name_span)
-        try:
-            kind = None if self._resolver is None else self._resolver.call(name, arguments)
-        except QueryError as error:
-            self._fail(error.message, node.span, error.hint)
-        if kind is None:
-            hint = _did_you_mean(name, table.FUNCTIONS) or "docs/sql.md lists the accepted functions"
-            self._fail(f'function "{node.name}" is not known', node.name_span, hint)
-        return Call(EXTERNAL + name, arguments, kind)
-
-    def _cast(self, node: s.CastTo) -> Expression:
-        return explicit_cast(self.expression(node.operand), node.type, lenient=node.lenient)
-
-    def _case(self, node: s.Case) -> Expression:
-        operand = None if node.operand is None else self.expression(node.operand)
-        branches: list[tuple[Expression, Expression]] = []
-        for test, value in node.branches:
-            bound = self.expression(test)
-            if operand is not None:
-                bound = comparison.compare("eq", operand, bound, self._context)
-            elif bound.type != t.BOOLEAN:
-                self._fail(
-                    f"CASE WHEN wants a condition, not {bound.type}", test.span, "compare it with something"
-                )
-            branches.append((bound, self.expression(value)))
-        otherwise = None if node.otherwise is None else self.expression(node.otherwise)
-        return table.case(tuple(branches), otherwise)
-
-    def _subscript(self, node: s.Subscript) -> Expression:
-        return table.element(self.expression(node.base), self.expression(node.key))
-
-    def _field_of(self, node: s.FieldOf) -> Expression:
-        return table.field(self.expression(node.base), node.name)
-
-    def _foreign(self, node: s.Foreign) -> Expression:
-        return self._by_spark(node.span, node.problem, True)
-
-    def _by_spark(self, span: Span, problem: QueryError, unread: bool) -> Expression:
-        """A piece of the text as Spark understands it; if it does not, `problem` or what is more to the point."""
-        self._attempts -= 1
-        if self._resolver is None or self._attempts < 0:
-            raise problem
-        types = self._stream.types
-        columns = {name.lower(): Column(name, kind) for name, kind in types.items()}
-        text = self._sql[span.start : span.end]
-        try:
-            known = check_text(text, columns, functions=self._resolver.functions, qualifiers=self._qualifiers)
-            kind = self._resolver.expression(known)
-        except NotReadable:
-            raise problem from None
-        except QueryError as error:
-            if not unread:
-                raise problem from None
-            found = error.span or Span(0, len(text))
-            self._fail(error.message, Span(span.start + found.start, span.start + found.end), error.hint)
-        return Call(SPARK_TEXT, (Literal(known.text, t.STRING), *known.columns), kind)
-
-    def _refuse(self, reason: refused.Refusal, span: Span) -> NoReturn:
-        name = self._sql[span.start : span.end]
-        self._fail(f"{name}: {reason.message}", span, reason.instead)
-
-    def _fail(self, message: str, span: Span, hint: str | None = None) -> NoReturn:
-        raise QueryError(message, sql=self._sql, span=span, hint=hint)
-
-
-def _arguments(count: int) -> str:
-    return "one argument" if count == 1 else f"{count} arguments" if count else "no argument"
+    def expression(self, piece: SparkText) -> DataType:
+        """An error: a piece that was left to Spark."""
+        raise QueryError("only Spark may be able to read this, which joins cannot use yet")

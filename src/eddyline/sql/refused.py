@@ -130,9 +130,30 @@ FUNCTIONS: Final = {
     "collate": COLLATION,
 }
 
-JOIN: Final = Refusal(
-    "joins are not supported yet: a query reads one stream", "register one query for each stream"
+MISPLACED_JOIN: Final = Refusal(
+    "JOIN stands between FROM and WHERE",
+    "SELECT ... FROM quotes q JOIN trades t ON q.symbol = t.symbol WHERE ...",
 )
+MANY_STREAMS: Final = Refusal(
+    "joins of more than two streams are not supported yet",
+    "join two streams, and their results where they arrive",
+)
+OUTER_JOIN: Final = Refusal(
+    "outer joins are not supported: a result comes when both of its tuples are there",
+    "write JOIN, which gives the pairs",
+)
+SEMI_JOIN: Final = Refusal("LEFT SEMI JOIN is not supported yet", "write JOIN, which gives every pair")
+ANTI_JOIN: Final = Refusal("LEFT ANTI JOIN is not supported yet", "write JOIN, which gives the pairs")
+CROSS_JOIN: Final = Refusal(
+    "CROSS JOIN is not supported: every tuple would meet every other",
+    "write JOIN ... ON q.symbol = t.symbol",
+)
+NATURAL_JOIN: Final = Refusal(
+    "NATURAL JOIN is not supported: a new column would change what it means",
+    "name the columns: JOIN trades t USING (symbol)",
+)
+LATERAL_JOIN: Final = Refusal("LATERAL joins are not supported", "write JOIN, which gives the pairs")
+EXISTS: Final = Refusal("EXISTS is not supported", "write JOIN, which gives the pairs")
 
 CLAUSES: Final = {
     "DISTINCT": Refusal("SELECT DISTINCT is not supported: every match is delivered", "leave DISTINCT out"),
@@ -158,7 +179,12 @@ CLAUSES: Final = {
     "PIVOT": Refusal("PIVOT is not supported", "leave it out"),
     "UNPIVOT": Refusal("UNPIVOT is not supported", "leave it out"),
     "TABLESAMPLE": Refusal("TABLESAMPLE is not supported: it is not deterministic", "filter by a column"),
-    **dict.fromkeys(("JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "NATURAL", "SEMI", "ANTI"), JOIN),
+    **dict.fromkeys(("JOIN", "INNER"), MISPLACED_JOIN),
+    **dict.fromkeys(("LEFT", "RIGHT", "FULL"), OUTER_JOIN),
+    "SEMI": SEMI_JOIN,
+    "ANTI": ANTI_JOIN,
+    "CROSS": CROSS_JOIN,
+    "NATURAL": NATURAL_JOIN,
 }
 
 STATEMENTS: Final = Refusal("only SELECT queries can be registered", "SELECT ... FROM stream WHERE ...")

@@ -11,13 +11,14 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Final
 
 from eddyline.functions.operations import OPERATIONS
 from eddyline.model import types as t
 from eddyline.model.expression import EXTERNAL, SPARK_TEXT, Call, Column, Expression, Literal, externals_of
+from eddyline.model.join import BoundJoin
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _MICROS_PER_DAY: Final = 86_400_000_000
@@ -46,8 +47,10 @@ _PLACEHOLDER: Final = re.compile(r"\{([0-9*]+|type|smallest)\}")
 _LONG_MIN: Final = "(-9223372036854775807L - 1L)"
 
 
-def render(expression: Expression, *, try_forms: bool = False) -> str:
-    """Spark SQL text of an expression, fully parenthesised.
+def render(
+    expression: Expression, *, try_forms: bool = False, spell: Callable[[str], str] | None = None
+) -> str:
+    """Spark SQL text of an expression, fully parenthesised; `spell` says how columns are written, if not by `name`.
 
     >>> from eddyline.model.types import INT
     >>> a = Column("a", INT)
@@ -57,9 +60,9 @@ def render(expression: Expression, *, try_forms: bool = False) -> str:
     if isinstance(expression, Literal):
         return literal(expression.value, expression.type)
     if isinstance(expression, Column):
-        return name(expression.name)
+        return (spell or name)(expression.name)
     assert isinstance(expression, Call), "expressions are columns, constants and calls"
-    arguments = [render(argument, try_forms=try_forms) for argument in expression.arguments]
+    arguments = [render(argument, try_forms=try_forms, spell=spell) for argument in expression.arguments]
     special = _SPECIAL.get(expression.function)
     if special is not None:
         return special(expression, arguments, try_forms)
@@ -125,6 +128,55 @@ def name(spelling: str) -> str:
     """
     plain = spelling.isidentifier() and spelling.isascii() and spelling.upper() not in _RESERVED
     return spelling if plain else "`" + spelling.replace("`", "``") + "`"
+
+
+def joined_name(virtual: str) -> str:
+    """A column of a virtual source, as a join writes it.
+
+    >>> joined_name("q.price"), joined_name("q.Event.ID"), joined_name("my quotes.on")
+    ('q.price', 'q.`Event.ID`', '`my quotes`.`on`')
+    """
+    alias, _, column = virtual.partition(".")  # no alias has a dot
+    return f"{name(alias)}.{name(column)}"
+
+
+def render_joined(expression: Expression) -> str:
+    """Spark SQL text of an expression over a virtual source, whose columns are written as a join writes them.
+
+    >>> render_joined(Call("is_null", (Column("q.price", t.DOUBLE),), t.BOOLEAN))
+    '(q.price IS NULL)'
+    """
+    return render(expression, spell=joined_name)
+
+
+def render_join(
+    join: BoundJoin,
+    items: Sequence[str] | None = None,
+    *,
+    extra: Expression | None = None,
+    try_forms: bool = False,
+) -> str:
+    """Spark SQL text of a join: its SELECT list, or `items` as they are written; `extra` is one more condition.
+
+    >>> from eddyline.model.join import Source
+    >>> from eddyline.model.query import Output
+    >>> same = Call("eq", (Column("q.symbol", t.STRING), Column("t.symbol", t.STRING)), t.BOOLEAN)
+    >>> sources = (Source("q", "quotes"), Source("t", "trades"))
+    >>> join = BoundJoin("pairs", "...", sources, same, (Output("s", Column("q.symbol", t.STRING)),))
+    >>> render_join(join)
+    'SELECT q.symbol AS s FROM quotes AS q JOIN trades AS t ON (q.symbol = t.symbol)'
+    >>> render_join(join, ["q.number", "t.number"], extra=Literal(True, t.BOOLEAN))
+    'SELECT q.number, t.number FROM quotes AS q JOIN trades AS t ON ((q.symbol = t.symbol) AND TRUE)'
+    """
+
+    def text(expression: Expression) -> str:
+        return render(expression, try_forms=try_forms, spell=joined_name)
+
+    if items is None:
+        items = [f"{text(output.expression)} AS {name(output.name)}" for output in join.outputs]
+    sources = " JOIN ".join(f"{name(source.stream)} AS {name(source.alias)}" for source in join.sources)
+    condition = text(join.predicate) if extra is None else f"({text(join.predicate)} AND {text(extra)})"
+    return f"SELECT {', '.join(items)} FROM {sources} ON {condition}"
 
 
 _RESERVED: Final = frozenset(

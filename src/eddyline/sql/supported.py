@@ -11,14 +11,18 @@ from typing import Final
 
 from eddyline.sql import refused
 
-# The stream that the examples are written for.
+# The stream that most examples are written for.
 STREAM: Final = "quotes"
 COLUMNS: Final = (
     "symbol STRING, price DOUBLE, volume BIGINT, fee DECIMAL(10, 2), open BOOLEAN, day DATE, happened TIMESTAMP, "
     "local TIMESTAMP_NTZ, payload BINARY, tags ARRAY<STRING>, limits MAP<STRING, DOUBLE>, venue STRUCT<name: STRING>"
 )
+# The other one, for joins.
+OTHER_STREAM: Final = "trades"
+OTHER_COLUMNS: Final = "symbol STRING, paid DOUBLE, size BIGINT, happened TIMESTAMP"
 
 STATEMENTS: Final = "Statements"
+JOINS: Final = "Joins"
 PREDICATES: Final = "Predicates"
 OPERATORS: Final = "Operators"
 LITERALS: Final = "Literals"
@@ -27,7 +31,7 @@ OTHERS: Final = "Other expressions"
 
 @dataclass(frozen=True, slots=True)
 class AcceptedForm:
-    """An accepted form; the example is a whole query for statements, else an expression."""
+    """An accepted form; the example is a whole query for statements and joins, else an expression."""
 
     group: str
     form: str
@@ -37,7 +41,8 @@ class AcceptedForm:
     @property
     def query(self) -> str:
         """The example as a whole query."""
-        return self.example if self.group == STATEMENTS else f"SELECT {self.example} AS x FROM {STREAM}"
+        is_whole = self.group in (STATEMENTS, JOINS)
+        return self.example if is_whole else f"SELECT {self.example} AS x FROM {STREAM}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,40 @@ FORMS: Final = (
     AcceptedForm(STATEMENTS, "SELECT ALL ...", "SELECT ALL symbol FROM quotes", "the same as without ALL"),
     AcceptedForm(
         STATEMENTS, "-- comment, /* comment */, ;", "SELECT * FROM quotes /* all */ WHERE open; -- end"
+    ),
+    AcceptedForm(
+        JOINS,
+        "FROM stream [AS] a [INNER] JOIN stream [AS] b ON condition",
+        "SELECT q.symbol, t.size FROM quotes q JOIN trades t ON q.symbol = t.symbol "
+        "AND t.happened BETWEEN q.happened AND q.happened + INTERVAL 5 SECONDS",
+        "every pair of tuples that satisfies the condition; at least one equality between the two",
+    ),
+    AcceptedForm(
+        JOINS,
+        "FROM stream a JOIN stream b USING (column, ...)",
+        "SELECT symbol, size FROM quotes q JOIN trades t USING (symbol) "
+        "WHERE t.happened BETWEEN q.happened AND q.happened + INTERVAL 5 SECONDS",
+        "equal values of columns that both have; each can be named without its stream, and comes first in `*`",
+    ),
+    AcceptedForm(
+        JOINS,
+        "FROM stream a, stream b WHERE condition",
+        "SELECT price, paid FROM quotes q, trades t "
+        "WHERE q.symbol = t.symbol AND t.happened BETWEEN q.happened AND q.happened + INTERVAL 5 SECONDS",
+        "ON and WHERE mean the same",
+    ),
+    AcceptedForm(
+        JOINS,
+        "FROM stream a JOIN stream b, one stream twice",
+        "SELECT a.symbol FROM quotes a JOIN quotes b ON a.symbol = b.symbol "
+        "WHERE b.happened BETWEEN a.happened AND a.happened + INTERVAL 5 SECONDS AND b.price > a.price * 1.01",
+        "a tuple is a pair with itself, too, where the condition says so",
+    ),
+    AcceptedForm(
+        JOINS,
+        "SELECT *, SELECT a.*, b.*",
+        "SELECT * FROM quotes q JOIN trades t ON q.symbol = t.symbol WHERE t.happened = q.happened",
+        "columns that both have are called `q_symbol` and `t_symbol`",
     ),
     AcceptedForm(PREDICATES, "a = b, a == b", "symbol = 'ACME'"),
     AcceptedForm(PREDICATES, "a <> b, a != b", "symbol <> 'ACME'"),
@@ -183,7 +222,41 @@ REFUSED: Final = (
     RefusedForm("WITH ...", "WITH w AS (SELECT 1) SELECT * FROM w", refused.WITH),
     RefusedForm("INSERT, CREATE, ...", "INSERT INTO quotes VALUES (1)", refused.STATEMENTS),
     RefusedForm("SELECT DISTINCT", "SELECT DISTINCT symbol FROM quotes", refused.CLAUSES["DISTINCT"]),
-    RefusedForm("JOIN, FROM a, b", "SELECT * FROM quotes JOIN trades ON true", refused.CLAUSES["JOIN"]),
+    RefusedForm(
+        "FROM a, b, c; a JOIN b ... JOIN c",
+        "SELECT * FROM quotes a, quotes b, quotes c",
+        refused.MANY_STREAMS,
+    ),
+    RefusedForm(
+        "LEFT, RIGHT, FULL [OUTER] JOIN",
+        "SELECT * FROM quotes q LEFT JOIN trades t ON q.symbol = t.symbol",
+        refused.OUTER_JOIN,
+    ),
+    RefusedForm(
+        "[LEFT] SEMI JOIN",
+        "SELECT * FROM quotes q LEFT SEMI JOIN trades t ON q.symbol = t.symbol",
+        refused.SEMI_JOIN,
+    ),
+    RefusedForm(
+        "[LEFT] ANTI JOIN",
+        "SELECT * FROM quotes q LEFT ANTI JOIN trades t ON q.symbol = t.symbol",
+        refused.ANTI_JOIN,
+    ),
+    RefusedForm("CROSS JOIN", "SELECT * FROM quotes q CROSS JOIN trades t", refused.CROSS_JOIN),
+    RefusedForm("NATURAL JOIN", "SELECT * FROM quotes q NATURAL JOIN trades t", refused.NATURAL_JOIN),
+    RefusedForm(
+        "JOIN LATERAL; , LATERAL", "SELECT * FROM quotes q, LATERAL (SELECT 1)", refused.LATERAL_JOIN
+    ),
+    RefusedForm(
+        "EXISTS (SELECT ...)",
+        "SELECT * FROM quotes q WHERE EXISTS (SELECT * FROM trades t WHERE t.symbol = q.symbol)",
+        refused.EXISTS,
+    ),
+    RefusedForm(
+        "JOIN after WHERE",
+        "SELECT * FROM quotes WHERE price > 1 JOIN trades t ON true",
+        refused.MISPLACED_JOIN,
+    ),
     RefusedForm("GROUP BY", "SELECT symbol FROM quotes GROUP BY symbol", refused.CLAUSES["GROUP"]),
     RefusedForm("HAVING", "SELECT symbol FROM quotes HAVING price > 1", refused.CLAUSES["HAVING"]),
     RefusedForm("ORDER BY", "SELECT * FROM quotes ORDER BY price", refused.CLAUSES["ORDER"]),

@@ -299,7 +299,7 @@ class ExpressionParser(LiteralParser):
         if self.at_word("DISTINCT") or (self.at_symbol("*") and self.ahead(1).text == ")"):
             self.refuse(refused.AGGREGATE, name)
         if self.at_word("SELECT"):
-            self.refuse(refused.SUBQUERY, self.peek)
+            self.refuse(refused.EXISTS if name.text == "EXISTS" else refused.SUBQUERY, self.peek)
         arguments = [] if self.at_symbol(")") else [self.expression()]
         while self.take_symbol(",") or (
             name.text in ("SUBSTRING", "SUBSTR") and (self.take_word("FROM") or self.take_word("FOR"))

@@ -133,11 +133,20 @@ class Item:
 
 
 @dataclass(slots=True)
+class FromStream:
+    """A stream of a FROM clause and its alias; `on` and `using` say how it is joined with the stream before it."""
+
+    name: str
+    span: Span
+    alias: str | None
+    on: Node | None = None
+    using: tuple[Name, ...] = ()
+
+
+@dataclass(slots=True)
 class Select:
     """A whole query."""
 
     items: tuple[Item, ...]
-    stream: str
-    stream_span: Span
-    alias: str | None
+    streams: tuple[FromStream, ...]
     where: Node | None

@@ -328,7 +328,8 @@ class _SparkTextWriter(TokenWriter):
 
     def _unknown(self, name: str, token: Token) -> NoReturn:
         if token.kind == WORD and token.text in words.QUERIES:
-            self.refuse(refused.SUBQUERY, token)
+            is_exists = bool(self._open) and self._open[-1].function == "exists"
+            self.refuse(refused.EXISTS if is_exists else refused.SUBQUERY, token)
         if name.lower() in refused.FUNCTIONS:
             self.refuse(refused.FUNCTIONS[name.lower()], token)
         names = [column.name for column in self._columns.values()]
