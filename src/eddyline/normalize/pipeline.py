@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from eddyline.model.expression import Column, Expression, Parameter, parameters_of
+from eddyline.model.join import BoundJoin
 from eddyline.model.predicate import And, Or, Predicate
 from eddyline.model.query import BoundQuery, NormalQuery, Output
 from eddyline.normalize.atom import Atom, Mode, Skeleton, atoms_of, map_atoms
@@ -30,6 +31,7 @@ from eddyline.normalize.rules.split_in import split_in
 from eddyline.normalize.rules.unwrap_casts import unwrap_casts
 
 Rule = Callable[..., object]
+Bound = TypeVar("Bound", BoundQuery, BoundJoin)
 
 # Each may be left out without changing a match; then more and larger subjects remain.
 RULES: Final[tuple[Rule, ...]] = (
@@ -79,9 +81,9 @@ def normalize(bound: BoundQuery, *, rules: tuple[Rule, ...] = RULES) -> NormalQu
     return NormalQuery(bound.id, bound.sql, bound.stream, predicate, bound.outputs, bound.time_zone)
 
 
-def pin(bound: BoundQuery, indexes: frozenset[int] | None = None) -> BoundQuery:
-    """The query with parameters (all, or those of the given indexes) made plain constants of the values at hand."""
-    outputs = [output.expression for output in bound.outputs]
+def pin(bound: Bound, indexes: frozenset[int] | None = None) -> Bound:
+    """The query or join with parameters (all, or those of the given indexes) made plain constants of the values at hand."""
+    outputs: list[Expression] = [output.expression for output in bound.outputs]
     at_hand = _values_at_hand([bound.predicate, *outputs])
     if not at_hand or (indexes is not None and not indexes & at_hand.keys()):
         return bound

@@ -43,6 +43,20 @@ def _with_changed(call: Call, changes: dict[int, Expression]) -> Call:
     return call
 
 
+def with_columns(expression: Expression, columns: dict[str, Column]) -> Expression:
+    """The expression with other columns in the place of its own, by their names."""
+    if isinstance(expression, Column):
+        return columns.get(expression.name, expression)
+
+    def change(call: Call) -> Expression:
+        if not any(isinstance(argument, Column) for argument in call.arguments):
+            return call
+        changed = [columns.get(a.name, a) if isinstance(a, Column) else a for a in call.arguments]
+        return Call(call.function, tuple(changed), call.type)
+
+    return rewrite(expression, change)
+
+
 def calls_of(expression: Expression) -> list[Call]:
     """All calls in an expression, parents before their arguments."""
     found: list[Call] = []

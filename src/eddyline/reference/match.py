@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.model.catalog import Stream, distinct_streams, find_stream
+from eddyline.model.join import BoundJoin
 from eddyline.model.matches import Matches, RowLists
 from eddyline.model.query import BoundQuery, Query
 from eddyline.reference.evaluate import OnFailure, Row, evaluate
@@ -27,7 +28,7 @@ def match(
     """The pairs of a row and a query whose predicate is true for it.
 
     `queries` are SQL texts by id, or queries, or bound ones. The batch belongs to the stream named `stream`, which may
-    be left out if there is only one; queries on other streams do not take part.
+    be left out if there is only one; queries on other streams, and joins, do not take part.
     """
     source, bound = _prepare(queries, streams, stream, time_zone)
     tuples = rows(batch, source)
@@ -73,10 +74,11 @@ def _prepare(
         [Query(id, sql) for id, sql in queries.items()] if isinstance(queries, Mapping) else queries
     )
     bound = [query if isinstance(query, BoundQuery) else _bind(query, streams, time_zone) for query in given]
-    return source, [query for query in bound if query.stream == source.name]
+    own = [query for query in bound if isinstance(query, BoundQuery) and query.stream == source.name]
+    return source, own
 
 
-def _bind(query: Query, streams: Sequence[Stream], time_zone: str) -> BoundQuery:
+def _bind(query: Query, streams: Sequence[Stream], time_zone: str) -> BoundQuery | BoundJoin:
     # Here, so that bound queries can be judged without the parser.
     from eddyline.sql import bind
 
