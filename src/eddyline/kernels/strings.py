@@ -42,7 +42,7 @@ def _load64(typing, data, at):
 
 
 @intrinsic
-def _fold(typing, one, other):
+def fold(typing, one, other):
     """Both halves of the product of two words, one over the other."""
     signature = types.uint64(types.uint64, types.uint64)
 
@@ -62,19 +62,20 @@ def _hash_ends(head, tail, length, seed):
     Head and tail of a short string are equal. Were they treated alike, two words that differ by their length, as '1.5'
     and '2.5' do (by 3), would exchange the factors and have one hash under every seed.
     """
-    return _fold(head ^ length ^ seed, (tail << _U64(32) | tail >> _U64(32)) - seed)
+    return fold(head ^ length ^ seed, (tail << _U64(32) | tail >> _U64(32)) - seed)
 
 
 @njit(cache=True, nogil=True)
-def _hash(data, at, length, head, tail, seed):
+def hash_bytes(data, at, length, head, tail, seed):
+    """A hash of the string data[at:at + length], whose ends are known."""
     mixed = _hash_ends(head, tail, _U64(length), seed)
     for i in range(8, length - 8, 8):
-        mixed = _fold(mixed ^ _load64(data, at + i), _FACTOR)
+        mixed = fold(mixed ^ _load64(data, at + i), _FACTOR)
     return mixed
 
 
 @njit(cache=True, nogil=True)
-def _ends(data, at, length):
+def ends(data, at, length):
     """The first and the last eight bytes of a string, wherever it lies; both are all of it if it is shorter."""
     if length > 8:
         return _load64(data, at), _load64(data, at + length - 8)
@@ -99,11 +100,11 @@ def fill(data, offsets, seed, step, first, entries, hashes):
     for i in range(len(hashes)):
         at = np.int64(offsets[i])
         length = np.int64(offsets[i + 1]) - at
-        head, tail = _ends(data, at, length)
+        head, tail = ends(data, at, length)
         entry = WORDS * i
         entries[entry], entries[entry + 1] = head, tail
         entries[entry + 2] = _U64(length) << _U64(32) | _U64(step * i + first)
-        hashes[i] = _hash(data, at, length, head, tail, seed)
+        hashes[i] = hash_bytes(data, at, length, head, tail, seed)
 
 
 @njit(cache=True, nogil=True)
@@ -181,7 +182,7 @@ def find(data, offsets, seed, shift, factors, slots, entries, missing, found):
         at = np.int64(offsets[i])
         length = np.int64(offsets[i + 1]) - at
         longest = max(longest, length)
-        head, tail = _ends(data, at, length)
+        head, tail = ends(data, at, length)
         found[i] = _find(head, tail, _U64(length), seed, shift, factors, slots, entries, missing)
     return longest
 
@@ -196,8 +197,8 @@ def find_long(
         at = np.int64(offsets[i])
         length = np.int64(offsets[i + 1]) - at
         if length > SHORT:
-            head, tail = _ends(data, at, length)
-            number = _number(_hash(data, at, length, head, tail, seed), shift, factors, slots)
+            head, tail = ends(data, at, length)
+            number = _number(hash_bytes(data, at, length, head, tail, seed), shift, factors, slots)
             answer = _answer(head, tail, _U64(length), number, entries, missing)
             if answer != missing:
                 same = _same_middle(data, at, constants, np.int64(constant_offsets[number]), length)

@@ -101,3 +101,13 @@ def test_a_like_pattern_that_spark_refuses_fails() -> None:
     subject = Call("like", (text, Literal("a\\", t.STRING), Literal("\\", t.STRING)), t.BOOLEAN)
     assert evaluate(subject, {"s": pa.array(["a", None])}, failures=counted).to_pylist() == [None, None]
     assert counted.total(subject) == 1
+
+
+@pytest.mark.parametrize("function", ["upper", "lower"])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_case_of_texts_that_lie_in_the_middle_of_a_buffer(function: str, kind: pa.DataType) -> None:
+    column = pa.array(["before", "Some Text", None, "ß", "after"], kind).slice(1, 3)
+    changed = evaluate(Call(function, (Column("text", t.STRING),), t.STRING), {"text": column})
+    changed.validate(full=True)
+    texts = ["Some Text", None, "ß"]
+    assert changed.to_pylist() == [None if text is None else getattr(text, function)() for text in texts]

@@ -31,6 +31,7 @@ class Keyed:
         self._lookups = [lookup_of(cutting) for cutting in index.keys]
         self._checks = [Checked(cutting) for cutting in index.checks]
         sizes = [len(cutting.constants) for cutting in index.keys]
+        self._ranged = [table for table in index.tables if not table.keys]
         self._single = [table for table in index.tables if len(table.keys) == 1]
         self._combined = combine([table for table in index.tables if len(table.keys) > 1], sizes)
         self._kind = np.dtype(np.uint16 if max(sizes, default=0) < NARROW else np.uint32)
@@ -45,6 +46,9 @@ class Keyed:
         kind = np.int32 if rows < 2**31 else np.int64
         scratch = POOL.take(SCRATCH * rows, kind).reshape(SCRATCH, rows)
         output = _PairBuffer(int(1.25 * self._pairs_a_row * rows) + kernels.FAN, kind)
+        for table in self._ranged:
+            none = np.zeros(rows, self._kind)
+            _collect(table, *_reaching(table, none, checks, scratch[0]), checks, output)
         for table in self._single:
             _collect(table, *_reaching(table, ranks[table.keys[0]], checks, scratch[0]), checks, output)
         for tables in self._combined:

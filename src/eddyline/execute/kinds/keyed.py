@@ -87,12 +87,20 @@ def _key(index: KeyedIndex, table: KeyedTable) -> str:
 
 def _table_line(index: KeyedIndex, table: KeyedTable) -> str:
     checks = ", ".join([render(index.checks[check].subject) for check in table.checks])
+    if not table.keys:
+        return f"by ranges of {checks}: {len(table.results)} entries"
     then = f", then checks {checks}" if checks else ""
     return f"by {_key(index, table)}{then}: {len(table.results)} entries"
 
 
 def _reason(index: KeyedIndex, table: KeyedTable) -> str:
     """Why a tuple meets few queries of a table."""
+    if not table.keys:
+        subject = render(index.checks[table.checks[0]].subject)
+        return (
+            f"{subject} lies in few of the {len(table.results)} ranges that queries of the set ask for, so a tuple meets "
+            "only those that end above it and begin below it"
+        )
     sizes = " and ".join([str(len(index.keys[key].constants)) for key in table.keys])
     few, own = f"at most {MAX_POINTS} values", "its own value"
     if len(table.keys) > 1:

@@ -1,10 +1,12 @@
-"""Conditions and constants in one line, as items name them."""
+"""Conditions, constants, sides of joins and SteMs in one line, as items name them."""
 
 from __future__ import annotations
 
 from eddyline.model import types as t
 from eddyline.model.expression import Expression
+from eddyline.model.join import NormalJoin
 from eddyline.model.predicate import And, Condition, Predicate
+from eddyline.model.roles import StemKey
 from eddyline.normalize.explain import explain, show
 from eddyline.sql.render import render
 
@@ -12,6 +14,26 @@ from eddyline.sql.render import render
 def constant_text(subject: Expression, value: object) -> str:
     """A value that a subject is compared with."""
     return show(value, subject.type)
+
+
+def side_title(join: NormalJoin, branch: int, side: int) -> str:
+    """Which side of a join something is said of, and of which branch where there are several."""
+    of_branch = f" in branch {branch + 1}" if len(join.branches) > 1 else ""
+    return f"{join.sources[side].alias}{of_branch}"
+
+
+def stem_text(key: StemKey) -> str:
+    """A SteM: whose tuples, by what.
+
+    >>> from eddyline.model.expression import Column
+    >>> stem_text(StemKey("quotes", (Column("symbol", t.STRING), Column("n", t.INT)), (False, True)))
+    'of quotes by symbol, n (NULL equals NULL)'
+    """
+    parts = [
+        render(expression) + (" (NULL equals NULL)" if is_safe else "")
+        for expression, is_safe in zip(key.expressions, key.null_safe, strict=True)
+    ]
+    return f"of {key.stream} by {', '.join(parts)}"
 
 
 def line(predicate: Predicate) -> str:

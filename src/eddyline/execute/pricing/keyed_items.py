@@ -77,7 +77,8 @@ class KeyedItems:
         keys = np.repeat(np.arange(len(sizes)), sizes)
         alive = owners >= 0
         found = np.unique(np.stack([keys[alive], owners[alive]]), axis=1)
-        items = {key: self._key(number, table, key) for key in np.unique(found[0]).tolist()}
+        keys_used = np.unique(found[0]).tolist() if table.keys else []
+        items = {key: self._key(number, table, key) for key in keys_used}
         if items:
             translated = np.full(len(sizes), -1, np.int64)
             translated[list(items)] = list(items.values())
@@ -91,7 +92,8 @@ class KeyedItems:
             self._sheet.use(owner, [whole])
 
     def _entries(self, what: object, table: KeyedTable, count: int, size: int) -> int:
-        return self._item("entries", what, unit.ENTRY * count / max(1, len(table.starts) - 2), size * count)
+        time = unit.ENTRY / max(1, len(table.starts) - 2) if table.keys else unit.RANGES / len(table.results)
+        return self._item("entries", what, time * count, size * count)
 
     def _key(self, number: int, table: KeyedTable, key: int) -> int:
         return self._item("key", (number, key), 0.0, self._key_bytes(table))
@@ -134,7 +136,7 @@ class KeyedItems:
         for subject in table.checks:
             self._subject("check", subject)
         self._item("table", number, unit.TABLE, 0)
-        for point in points:
+        for point in points if table.keys else ():
             key = self._find(point, table)
             if key is None:
                 size = self._key_bytes(table) + self._new(point, table)
@@ -207,10 +209,13 @@ def keyed_text(label: Label, index: KeyedIndex) -> str:
         case "check subject":
             return f"{render(index.checks[label.what].subject)} read"
         case "entries":
-            return "its own entries under its keys"
+            has_key = bool(index.tables[label.what[1]].keys)
+            return "its own entries under its keys" if has_key else "its own entries"
         case "table":
-            keys = [render(index.keys[key].subject) for key in index.tables[label.what].keys]
-            return f"the table by {' and '.join(keys)}"
+            table = index.tables[label.what]
+            keys = [render(index.keys[key].subject) for key in table.keys]
+            checks = [render(index.checks[check].subject) for check in table.checks]
+            return f"the table by {' and '.join(keys) or 'ranges of ' + checks[0]}"
         case _:
             assert label.kind == "key", f"an item of unknown kind {label.kind}"
             return _key_text(index, *label.what)

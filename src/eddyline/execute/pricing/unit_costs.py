@@ -36,6 +36,7 @@ TEXT_CALL: Final = 8.0  # one function on texts
 # `index/keyed/choose.py`, and 2,000 against 20,000 queries by one of 2,000 texts
 TABLE: Final = 2.5  # a tuple's key is looked for in one table
 ENTRY: Final = 0.5  # one entry of the tuple's own key
+RANGES: Final = 500.0  # `index/keyed/ranges.py`: all entries of a table without a key, of which ten match
 
 # texts of 60 bytes
 PASS: Final = 52.0  # one pass over a text, for all of its patterns
@@ -45,6 +46,14 @@ SEARCH: Final = 150.0  # a regular expression without literals: searched for in 
 LENGTH: Final = 20.0  # a pattern that asks for a number of characters
 
 VISIT: Final = 0.4  # row by row: 512 queries at one subject
+
+# joins of 65,536 tuples with as many: 1 to 50 joins, sides that all tuples satisfy, one partner for each tuple
+KEPT: Final = 60.0  # a tuple is put into a SteM
+LOOK_UP: Final = 40.0  # a tuple is looked up in one
+LIST_ENTRY: Final = 6.0  # a role is written into the list of a tuple, and read there
+LIST_ENTRY_BYTES: Final = 4
+RESIDUAL: Final = 90.0  # a residual of a pair, beside its operations
+ROLE_BYTES: Final = 34  # one row of `standing/rows/join_columns.py`
 
 ATTO: Final = (
     1_000_000_000  # attoseconds in a nanosecond: shares are whole numbers of these, so that sums are exact

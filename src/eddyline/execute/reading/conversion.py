@@ -25,15 +25,30 @@ Convert = Callable[[Column], pa.Array]
 def conversion(stream: Stream, name: str, arrow: pa.DataType) -> Convert | None:
     """What a column of an Arrow type has to go through; None: nothing. A type that cannot be the declared one is refused."""
     declared, found = stream.types.get(name), spark_type(arrow)
-    if declared is None or found is None or not _may_fit(found, declared):
-        raise SchemaError(
-            f'column "{name}" of the batch for stream "{stream.name}" has the type {arrow}, but '
-            f"{declared or stream.schema.field(name).type} is declared",
-            hint="cast the column, or declare the stream with the type that it has",
-        )
+    if declared is None:
+        is_same = arrow == stream.schema.field(name).type
+        return None if is_same else lambda column: _handed_through(column, stream, name)
+    if found is None or not _may_fit(found, declared):
+        raise _other_type(stream, name, arrow)
     if fits(found, declared):
         return None if is_ordinary(arrow) else ordinary
     return lambda column: _by_value(column, stream, name, declared)
+
+
+def _other_type(stream: Stream, name: str, arrow: pa.DataType) -> SchemaError:
+    declared = stream.types.get(name, stream.schema.field(name).type)
+    return SchemaError(
+        f'column "{name}" of the batch for stream "{stream.name}" has the type {arrow}, but {declared} is declared',
+        hint="cast the column, or declare the stream with the type that it has",
+    )
+
+
+def _handed_through(column: Column, stream: Stream, name: str) -> pa.Array:
+    """A column without a type in Spark, which joins keep for `SELECT *`."""
+    try:
+        return column.cast(stream.schema.field(name).type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise _other_type(stream, name, column.type) from None
 
 
 def fits(found: t.DataType, declared: t.DataType) -> bool:

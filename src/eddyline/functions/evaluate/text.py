@@ -122,12 +122,18 @@ def _upper(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:
 def _change_case(array: pa.Array, ascii_function: str, full: Callable[[str], str]) -> Outcome:
     """ASCII texts by Arrow, the rest by Python, whose mappings are Unicode's full ones, as ICU's are."""
     other = pc.fill_null(pc.invert(pc.string_is_ascii(array)), False)
-    changed = pc.call_function(ascii_function, [array])
+    changed = pc.call_function(ascii_function, [_from_the_start(array)])
     if not pc.any(other).as_py():
         return Outcome(changed)
     odd = bytes_of(array.filter(other))
     texts = each_value(lambda data: full(mended(data)), [odd], [t.BINARY], t.STRING).values
     return Outcome(pc.replace_with_mask(changed, other, texts))
+
+
+def _from_the_start(array: pa.Array) -> pa.Array:
+    """The same texts, the first one at the start of their bytes: Arrow gives wrong texts where it is not, as in casts of slices."""
+    is_elsewhere = len(array) and array.offset == 0 and text_buffers(array)[1][0] != 0
+    return pa.concat_arrays([array, array.slice(0, 0)]) if is_elsewhere else array  # which copies
 
 
 def _trim(call: Call, arguments: Sequence[pa.Array], zone: Zone) -> Outcome:

@@ -21,6 +21,7 @@ from math import ceil, prod
 from typing import Final
 
 from eddyline.config import DEFAULT_INDEX, IndexSettings
+from eddyline.index.keyed.ranges import ranges_worth_a_table
 from eddyline.index.keyed.terms import MAX_TERMS, Term, pieces, terms_of
 from eddyline.model import types as t
 from eddyline.model.expression import Expression
@@ -41,7 +42,7 @@ Shape = tuple[tuple[Expression, ...], tuple[Expression, ...]]
 class Access:
     """How one alternative of a query is found: the values that its key subjects have, and the ranges left to check.
 
-    Subjects stand in one order in all accesses of a segment.
+    Without a key it is found by its only range (`ranges.py`). Subjects stand in one order in all accesses of a segment.
     """
 
     number: int
@@ -69,6 +70,9 @@ def choose(
         keyed = _keyed(terms, subjects, _Least(ceil(most / ALONE), ceil(most / ALONE_TEXT)), or_none=True)
         if any(number not in keyed and predicate != NEVER for number, predicate in enumerate(predicates)):
             keyed = _keyed(terms, subjects, _Least(most, most))
+        left = [number for number in range(len(predicates)) if number not in keyed]
+        for number, asked in ranges_worth_a_table(terms, left).items():
+            keyed[number] = [Access(number, (), (part,)) for part in asked]
     sliced = [number for number in range(len(predicates)) if number not in keyed]
     return [access for accesses in keyed.values() for access in accesses], sliced
 

@@ -41,7 +41,7 @@ class KeyedTable:
 
     Key k has the entries from starts[k] to starts[k + 1]; the last key stands for all values that no query names. With
     one key subject, k is the place of the value among its constants; with several, the place of the combination in
-    `packed`: their places as digits of one number, see `strides`. bounds holds columns one after another, each with FAN
+    `packed`: their places as digits of one number, see `strides`; without any, all entries belong to key 0. bounds holds columns one after another, each with FAN
     more than there are entries, so that groups may be read beyond the end; leasts[k] the least first and second bound
     of a key. results[i] is the query number of entry i.
     """
@@ -214,7 +214,9 @@ def build_table(
     ]
     used = used * 2 if len(used) == 1 else used  # there is a second column, or none at all
     columns, rows = [columns[place] for place in used], rows[used]
-    if len(sizes) == 1:
+    if not sizes:
+        packed, numbers, count = np.empty(0, np.uint64), np.zeros(len(results), np.int64), 0
+    elif len(sizes) == 1:
         packed, numbers, count = np.empty(0, np.uint64), places[0], sizes[0]
     else:
         digits = np.array(strides(sizes), np.uint64)[:, None]
@@ -231,7 +233,7 @@ def build_table(
         starts,
         results[order],
         np.pad(rows, ((0, 0), (0, FAN))).reshape(-1),
-        _leasts(rows[:2], starts) if len(sizes) == 1 else np.empty(0, np.int64),
+        _leasts(rows[:2], starts) if len(sizes) < 2 else np.empty(0, np.int64),
         _minima(rows[1]) if used else np.empty(0, np.int64),
     )
 
