@@ -6,7 +6,7 @@ from typing import Any as _Any
 from eddyline import reference
 from eddyline.admission import Admission
 from eddyline.compile import Compiler
-from eddyline.config import IndexSettings, OrderSettings
+from eddyline.config import IndexSettings, JoinSettings, OrderSettings
 from eddyline.engine import Deliveries, DeliveryFailure, DeliveryLog, Engine
 from eddyline.errors import (
     BrokenFileError,
@@ -54,6 +54,7 @@ __all__ = [
     "IdError",
     "IndexSettings",
     "InternalError",
+    "JoinSettings",
     "LedgerError",
     "Matches",
     "NameRefusedError",

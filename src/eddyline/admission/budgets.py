@@ -39,7 +39,11 @@ class Budgets:
             e.query for e in present if e.state != State.DISABLED and not e.spark_only and e.id not in changed
         ]
         self._pricing = QuerySet.build(
-            evaluated, streams=compiler.streams, on_error="collect", time_zone=compiler.time_zone
+            evaluated,
+            streams=compiler.streams,
+            on_error="collect",
+            time_zone=compiler.time_zone,
+            join_window=compiler.join_window,
         ).pricing()
 
     def __call__(self, candidate: Candidate) -> Verdict | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from eddyline.model.query import NormalQuery
+from eddyline.model.join import Normal
 from eddyline.model.query_state import Verdict
 from eddyline.registry import Entry, Put
 from eddyline.registry.editing import attributes_of
@@ -20,7 +20,7 @@ class Candidate:
     """
 
     entry: Entry
-    normal: NormalQuery | None = None
+    normal: Normal | None = None
     before: Entry | None = None
 
     @property

@@ -12,7 +12,8 @@ from eddyline.project.account import Account
 class BatchAccount:
     """One push: the batch, the version that it met, and what became of its tuples.
 
-    `queries` has the matches of every query that has any. `deliveries` counts tables.
+    `queries` has the matches of every query that has any. `deliveries` counts tables. `left_out` are tuples that joins
+    could not take, by reason: they are matched all the same.
     """
 
     stream: str
@@ -22,14 +23,16 @@ class BatchAccount:
     deliveries: int = 0
     total: Account = field(default_factory=Account)
     queries: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class PushTotals:
-    """All pushes together."""
+    """All pushes together; `left_out` as in the account of one."""
 
     batches: int = 0
     tuples: int = 0
     matched: int = 0
     deliveries: int = 0
     total: Account = field(default_factory=Account)
+    left_out: Mapping[str, int] = field(default_factory=dict)

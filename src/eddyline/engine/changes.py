@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from eddyline.admission import Admission
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
-from eddyline.model.query import NormalQuery, Query, as_ids, as_queries, check_query
+from eddyline.model.join import Normal
+from eddyline.model.query import Query, as_ids, as_queries, check_query
 from eddyline.registry import Entry, Put, State
-from eddyline.standing.columns import Attributes
+from eddyline.standing.rows.columns import Attributes
 from eddyline.standing.standing import Standing
 from eddyline.standing.version import Newcomer, Version
 
@@ -69,7 +70,7 @@ class Changes:
         self._standing.change(leaving, coming)
         return self._standing.current.version
 
-    def check(self, edit: Edit) -> list[NormalQuery]:
+    def check(self, edit: Edit) -> list[Normal]:
         """The normal forms of what is added and replaced, or a `QueryError`."""
         version = self._standing.current
         seen: set[str] = set()
@@ -127,6 +128,7 @@ class Changes:
         problems: list[QueryError] = []
         coming: list[Newcomer] = []
         kept: set[int] = set()
+        staying: list[tuple[int, Attributes]] = []
         for entry in entries:
             if entry.state is State.DISABLED:
                 continue
@@ -134,6 +136,8 @@ class Changes:
             dense = before.table.find(entry.id)
             if dense is not None and _is_same(before, dense, entry.sql, now, redeclared):
                 kept.add(dense)
+                if bool(before.table.columns["shadow"][dense]) != now.shadow:
+                    staying.append((dense, now))
                 continue
             try:
                 coming.append(Newcomer(entry.query, compiler.compile(entry.query), now))
@@ -141,7 +145,7 @@ class Changes:
                 problems.append(error)
         leaving = [dense for dense in before.table.alive.tolist() if dense not in kept]
         left_out = self._standing.change(
-            leaving, coming, version=version, compiler=compiler, allow_left_out=True
+            leaving, coming, staying=staying, version=version, compiler=compiler, allow_left_out=True
         )
         return [*problems, *left_out]
 
@@ -158,12 +162,18 @@ def _declared(compiler: Compiler, streams: Iterable[Stream]) -> tuple[Compiler, 
     if after == before:
         return compiler, set()
     changed = {name for name, stream in before.items() if after.get(name) != stream}
-    return Compiler(after.values(), time_zone=compiler.time_zone), changed
+    return compiler.with_streams(after.values()), changed
 
 
 def _is_same(version: Version, dense: int, sql: str, now: Attributes, redeclared: set[str]) -> bool:
-    """Whether a query is as a registry has it, and is compiled for the stream that there is."""
+    """Whether a query is the one that a registry has, and is compiled for the streams that there are.
+
+    It may have become a shadow, or a shadow no longer: it goes on all the same, and so do the pairs of a join.
+    """
     columns = version.table.columns
-    if version.table.query(dense).sql != sql or columns.selection(dense)[0].name in redeclared:
+    if version.table.query(dense).sql != sql:
         return False
-    return replace(columns.attributes(dense), destination=None) == now
+    if redeclared and not redeclared.isdisjoint(version.streams_of(dense)):
+        return False
+    known = columns.attributes(dense)
+    return (known.number, known.revision) == (now.number, now.revision)

@@ -6,18 +6,22 @@ import asyncio
 import logging
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 import pyarrow as pa
 
 from eddyline.admission import Admission
 from eddyline.compile import Compiler
-from eddyline.config import DEFAULT_INDEX, IndexSettings
+from eddyline.config import DEFAULT_INDEX, DEFAULT_JOINS, IndexSettings, JoinSettings
+from eddyline.engine.account import BatchAccount
 from eddyline.engine.changes import Changes, Edit
 from eddyline.engine.deliveries import Deliveries, DeliveryFailure, rows_of
 from eddyline.engine.delivery_log import DeliveryLog
+from eddyline.engine.join_report import JoinReport, report
+from eddyline.engine.joining import Joining
 from eddyline.engine.ledger import Ledger
 from eddyline.engine.push import evaluate
 from eddyline.engine.receivers import (
@@ -30,18 +34,21 @@ from eddyline.engine.receivers import (
     hand_over,
 )
 from eddyline.engine.synchronize import counters_of, entries_of, write_through
+from eddyline.engine.why_partners import why_partners
 from eddyline.errors import ConflictError, EddylineError, QueryError, RegistryError
 from eddyline.execute.reading.batch import arrow_of
 from eddyline.execute.steering.live import OrderReport
 from eddyline.execute.why import Why
+from eddyline.execute.why_partners import PartnersWhy
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.model.names import check_id, is_unicode, short_repr
 from eddyline.model.query import Query, StandingQuery
 from eddyline.project.made_select_lists import MadeSelectLists
-from eddyline.standing.columns import Columns
-from eddyline.standing.merger import Where
-from eddyline.standing.standing import Standing
-from eddyline.standing.table import Table
+from eddyline.standing.merging.merger import Where
+from eddyline.standing.rows.columns import Columns
+from eddyline.standing.rows.table import Table
+from eddyline.standing.standing import Change, Moved, Standing
 from eddyline.standing.version import Version
 
 if TYPE_CHECKING:
@@ -50,6 +57,10 @@ if TYPE_CHECKING:
 Q = TypeVar("Q", DeliveryIterator, DeliveryStream)
 ATTEMPTS: Final = 10  # to change a registry that others change at the same time
 log = logging.getLogger("eddyline.engine")
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 class Engine:
@@ -86,6 +97,9 @@ class Engine:
         deliveries: str | Path | None = None,
         merging: Where = "thread",
         admission: Admission = Admission(),  # noqa: B008 (a frozen value)
+        join_window: Length | None = None,
+        joins: JoinSettings = DEFAULT_JOINS,
+        clock: Callable[[], datetime] = _utc_now,
     ) -> None:
         """An engine without queries, or with those of a registry.
 
@@ -94,6 +108,9 @@ class Engine:
         `push`. `merging` says where compiled queries are merged: in a thread, or in a process of its own, which leaves
         pushes undisturbed where many queries change at a high rate. `admission` says which queries are let in, by policies
         and budgets; those of a registry hold without it.
+
+        `join_window`, "5 minutes" say, is that of joins that name none: event times differ by at most so much. `joins`
+        limits the tuples that are kept for joins. `clock` tells the time, which tuples may lie ahead of only so far.
         """
         if streams is None and registry is None:
             raise EddylineError(
@@ -101,13 +118,20 @@ class Engine:
             )
         known = list(streams) if streams is not None else []
         self._ledger = Ledger(for_saving=registry is not None)
-        empty = Version(0, Compiler(known, time_zone=time_zone), settings, Table(columns=Columns()))
-        self._standing = Standing(empty, self._ledger.note, merging)
+        empty = Version(
+            0,
+            Compiler(known, time_zone=time_zone, join_window=join_window),
+            settings,
+            Table(columns=Columns()),
+        )
+        self._log = None if deliveries is None else DeliveryLog(deliveries)
+        starts_anew = self._log is not None and len(self._log) > 0
+        self._joining = Joining(joins, time_zone, clock, starts_anew=starts_anew)
+        self._standing = Standing(empty, self._note, merging)
         self._changes = Changes(self._standing, admission)
         self._select_lists = MadeSelectLists(time_zone)
         self._admission = admission
         self._registry = registry
-        self._log = None if deliveries is None else DeliveryLog(deliveries)
         self._closed = False
         # Locks are taken in this order: _pushing, _counting, the ledger's. A callback may change queries, so the lock of
         # the standing set may be taken inside of _pushing, never the other way round.
@@ -150,12 +174,21 @@ class Engine:
         """A query by its id; an `UnknownQueryError`, which is a `KeyError`, if there is none."""
         version = self._standing.current
         dense = version.table.dense(id)
-        return StandingQuery(
-            id, version.table.query(dense).sql, version.table.columns.selection(dense)[0].name
-        )
+        stream, _ = version.table.columns.selection(dense)
+        return StandingQuery(id, version.table.query(dense).sql, stream.name)
 
-    def why(self, id: str, row: Mapping[str, Any] | Any) -> Why:
+    @overload
+    def why(self, id: str, row: Mapping[str, Any] | Any, /) -> Why: ...
+
+    @overload
+    def why(self, id: str, stream: str, row: Mapping[str, Any] | Any, /) -> PartnersWhy: ...
+
+    def why(self, id: str, *given: Any) -> Why | PartnersWhy:
         """Why a tuple, given as a mapping or as a batch of one row, matches a query or not; nothing is delivered.
+
+        A join is asked about two tuples, `why(id, {alias: row, ...})`, or about one tuple of a stream and those that are
+        kept of its partners: `why(id, stream, row)` says which pairs it would complete if it were pushed now, and what
+        the nearest partner lacks.
 
         >>> import pyarrow as pa
         >>> engine = Engine(streams=[Stream("quotes", pa.schema([("price", pa.float64())]))])
@@ -165,7 +198,17 @@ class Engine:
         does not match, because
           price is 50.0, which does not lie in (-inf, 10.0)
         """
-        return self._standing.current.why(id, row)
+        if len(given) == 1:
+            return self._standing.current.why(id, given[0])
+        if len(given) != 2 or not isinstance(given[0], str):
+            raise EddylineError(
+                "why looks at a row, at a row for each alias of a join, or at a row of a stream that is joined",
+                hint="why(id, row), why(id, {alias: row, ...}) or why(id, stream, row)",
+            )
+        stream, row = given
+        with self._counting:  # a push that is being evaluated may change what is kept
+            self._refuse_if_closed()
+            return why_partners(self._standing.current, self._joining, id, stream, row)
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
@@ -203,6 +246,10 @@ class Engine:
             version = self._changes.make(edit)
             self._enter_changes()
             return version
+
+    def _note(self, event: Change | Moved) -> None:
+        self._ledger.note(event)
+        self._joining.note(event)
 
     def _enter_changes(self) -> None:
         """Have the ledger know of changes now, unless a push is under way: where nothing is pushed they would pile up."""
@@ -251,12 +298,18 @@ class Engine:
                 self._refuse_if_closed()  # from here on `close` waits, so that nobody else gets the folder meanwhile
                 source = version.stream(stream)
                 self._ledger.advance(version)
-                pushed = evaluate(version, source, arrow_of(batch, source), self._select_lists)
+                pushed = evaluate(version, source, arrow_of(batch, source), self._select_lists, self._joining)
                 account = pushed.account
                 if self._log is not None:
                     name = self._log.unused_id() if batch_id is None else batch_id
                     self._log.write(name, pushed.tables, account)
-                self._ledger.commit(account, pushed.accounts, pushed.failures, pushed.output_failures)
+                of_pairs = {} if pushed.step is None else pushed.step.failures
+                self._ledger.commit(
+                    account, pushed.accounts, pushed.failures, of_pairs, pushed.output_failures
+                )
+                if pushed.step is not None:
+                    # last: had anything before it failed, the batch would be pushed again and must be new to the joins
+                    pushed.step.take_over()
             deliveries = Deliveries(pushed.tables, account, pushed.errors, empty=self._empty)
             self._hand_out(deliveries)
             return deliveries
@@ -296,6 +349,24 @@ class Engine:
             self._refuse_if_closed()
             self._queues = (*(known for known in self._queues if known() is not None), weakref.ref(queue))
         return queue
+
+    def advance(self, stream: str, to: datetime | date | int) -> Deliveries:
+        """Tell that a stream has nothing more from before a moment of event time: tuples that come all the same are late.
+
+        For streams that fall silent, so that partners are not kept for tuples that will not come. Gives what that leads to
+        being delivered, as `push` does.
+        """
+        with self._pushing, self._counting:
+            self._refuse_if_closed()
+            version = self._standing.current
+            source = version.stream(stream)
+            self._joining.advance(source, to)
+            return Deliveries([], BatchAccount(source.name, version.version), empty=self._empty)
+
+    def state(self) -> JoinReport:
+        """What is kept of the streams that are joined: tuples, bytes, how far each stream has come, what was left out."""
+        with self._counting:
+            return report(self._joining.state.describe(), self._standing.current.compiler.streams)
 
     @property
     def ledger(self) -> Ledger:
@@ -342,8 +413,9 @@ class Engine:
             if queue is not None:
                 queue.close()
         self._standing.merger.close()
-        if self._log is not None:
-            with self._counting:
+        with self._counting:
+            self._joining.state.close()
+            if self._log is not None:
                 self._log.close()
 
     def __enter__(self) -> Engine:

@@ -23,7 +23,7 @@ from eddyline.model.arrays import Integers
 from eddyline.model.expression import Expression
 from eddyline.project.account import KINDS, Account, QueryAccounts
 from eddyline.sql.render import render
-from eddyline.standing.standing import Change, Member, Moved
+from eddyline.standing.standing import OF_PAIRS, Change, Member, Moved
 from eddyline.standing.version import Version
 
 _ERRORS: Final = KINDS.index("errors")
@@ -46,7 +46,8 @@ class Ledger:
         self._members: dict[str, Member] = {}
         self._earlier: dict[str, tuple[Account, Counter[str]]] = {}  # of revisions that were replaced
         self._failed: Counter[tuple[str, Expression]] = Counter()
-        self._before: dict[int, dict[Expression, int]] = {}  # by dense id: failures when the member came
+        # by dense id: failures when the member came
+        self._before: dict[int, dict[tuple[str, Expression], int]] = {}
         self._outputs: dict[int, Counter[Expression]] = {}  # by dense id: failures of outputs
         self._saved: dict[str, Account] = {}
         self._totals = PushTotals()
@@ -86,7 +87,7 @@ class Ledger:
         self._members = {id: replace(m, dense=int(rows[m.dense])) for id, m in self._members.items()}
         self._before = {int(rows[dense]): counts for dense, counts in self._before.items()}
         self._outputs = {int(rows[dense]): counts for dense, counts in self._outputs.items()}
-        used = {(member.stream, part) for member in self._members.values() for part in member.fallible}
+        used = {part for member in self._members.values() for part in member.fallible}
         self._failed = Counter({key: count for key, count in self._failed.items() if key in used})
 
     def _enter(self, change: Change) -> None:
@@ -110,21 +111,23 @@ class Ledger:
         for member in change.added:
             self._members[member.id] = member
             if member.fallible:
-                self._before[member.dense] = {e: self._failed[member.stream, e] for e in member.fallible}
+                self._before[member.dense] = {part: self._failed[part] for part in member.fallible}
 
     def commit(
         self,
         batch: BatchAccount,
         accounts: QueryAccounts,
         failures: Mapping[Expression, int],
+        failures_of_pairs: Mapping[Expression, int],
         output_failures: Iterable[tuple[Expression, Integers, Integers]],
     ) -> None:
         """Enter a batch; see `Pushed` for its failures."""
         with self._lock:
             self._counts[:, accounts.query] += accounts.counts
-            for expression, rows in failures.items():
-                if rows:
-                    self._failed[batch.stream, expression] += rows
+            for of, counts in ((batch.stream, failures), (OF_PAIRS, failures_of_pairs)):
+                for expression, rows in counts.items():
+                    if rows:
+                        self._failed[of, expression] += rows
             for expression, found, times in output_failures:
                 for dense, count in _by_dense(found, times):
                     self._outputs.setdefault(dense, Counter())[expression] += count
@@ -217,8 +220,8 @@ class Ledger:
 
     def _failures(self, member: Member) -> Counter[str]:
         found: Counter[str] = Counter()
-        for expression, before in self._before.get(member.dense, {}).items():
-            found[render(expression)] += self._failed[member.stream, expression] - before
+        for part, before in self._before.get(member.dense, {}).items():
+            found[render(part[1])] += self._failed[part] - before
         for expression, count in self._outputs.get(member.dense, Counter()).items():
             found[render(expression)] += count
         return found
@@ -242,4 +245,5 @@ def _plus(totals: PushTotals, batch: BatchAccount) -> PushTotals:
         totals.matched + batch.matched,
         totals.deliveries + batch.deliveries,
         totals.total + batch.total,
+        dict(Counter(totals.left_out) + Counter(batch.left_out)),
     )

@@ -1,9 +1,10 @@
-"""One push, step by step: matches, results, account."""
+"""One push, step by step: matches, pairs of joins, results, account."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +12,17 @@ import pyarrow as pa
 
 from eddyline.engine.account import BatchAccount
 from eddyline.engine.deliveries import LEAD, DeliveryFailure
+from eddyline.engine.joining import Joining
 from eddyline.errors import LedgerError
+from eddyline.join.step import Step
 from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Expression
-from eddyline.project.account import Account, QueryAccounts
+from eddyline.project.account import Account, QueryAccounts, nothing
 from eddyline.project.made_select_lists import MadeSelectLists
-from eddyline.project.stage import QueryColumns, Results, Selected
-from eddyline.standing.columns import Columns
+from eddyline.project.pair_rows import PairRows
+from eddyline.project.stage import Batch, QueryColumns, Results, Selected
+from eddyline.standing.rows.columns import Columns
 from eddyline.standing.version import Version
 
 log = logging.getLogger("eddyline.engine")
@@ -29,7 +33,7 @@ class Pushed:
     """What came out of a batch, before anybody was told.
 
     failures: rows in which parts of conditions failed. output_failures: outputs that failed, for which dense ids, how
-    often.
+    often. step: what the joins take over once the batch is accounted for, if there are any.
     """
 
     tables: list[pa.Table]
@@ -38,53 +42,116 @@ class Pushed:
     accounts: QueryAccounts
     failures: dict[Expression, int]
     output_failures: list[tuple[Expression, Integers, Integers]]
+    step: Step | None
 
 
 def evaluate(
-    version: Version, stream: Stream, batch: pa.RecordBatch | pa.Table, lists: MadeSelectLists
+    version: Version,
+    stream: Stream,
+    batch: pa.RecordBatch | pa.Table,
+    lists: MadeSelectLists,
+    joining: Joining,
 ) -> Pushed:
     """Match a batch and make what is to be delivered; a SELECT list that fails does not stop the others."""
-    columns = version.table.columns
     failures: dict[Expression, int] = dict.fromkeys(version.fallible(stream.name), 0)
     matches = version.match(batch, stream.name, failed=failures)
-    queries = QueryColumns(columns["select"], columns["shadow"], lambda dense: lists.of(columns, dense))
-    results = Results(queries, *matches.pair_arrays())
-    lead = _Lead(version, columns, results.accounts.query)
-    tables: list[pa.Table] = []
-    errors = [DeliveryFailure("matching", *failed) for failed in _failed(version, matches.failed_numbers)]
-    output_failures: list[tuple[Expression, Integers, Integers]] = []
-    for selected in results.selected(batch):
-        if selected.error is None:
-            tables.append(selected.table(LEAD, lead.columns(selected)))
-            output_failures += [(output, selected.query, times) for output, times in selected.failures]
-        else:
-            names = tuple(version.table.listed(np.unique(selected.query)))
-            errors.append(DeliveryFailure("projection", names, selected.error))
-            log.error("%s", errors[-1], exc_info=selected.error)
-    results.accounts.check()
-    total = results.accounts.total
-    delivered = sum(table.num_rows for table in tables)
-    if delivered != total.delivered:
-        raise LedgerError(f"{delivered} rows are delivered, {total.delivered} were counted")
-    failed = np.array(list(matches.failed_numbers), np.int64)
-    accounts = results.accounts.plus(QueryAccounts.of(np.sort(failed), errors=1))
+    step = joining.step(version, stream, batch, matches)
+    gathered = _Gathered(version, lists)
+    gathered.take(batch, *matches.pair_arrays())
+    failed = dict(matches.failed_numbers)
+    if step is not None:
+        for pairs in step.pairs():
+            rows, row = PairRows.of(pairs, step.roles)
+            gathered.take(rows, row, pairs.query, completed_by=pairs.row)
+        failed |= step.failed  # which is complete now
+    gathered.errors += [DeliveryFailure("matching", *each) for each in _failed(version, failed)]
+    culprits = np.array(sorted(version.table.owners(failed)), np.int64)
+    accounts = gathered.accounts.plus(QueryAccounts.of(culprits, errors=1))
+    tables = gathered.tables
+    in_conditions = sum(failures.values()) + (0 if step is None else sum(step.failures.values()))
     account = BatchAccount(
         stream.name,
         version.version,
         batch.num_rows,
-        results.matched,
+        gathered.matched,
         len(tables),
-        Account(
-            total.matches,
-            total.delivered,
-            total.shadowed,
-            total.undelivered,
-            failures=total.failures + sum(failures.values()),
-            errors=len(errors),
-        ),
-        dict(zip(lead.ids, results.accounts.matches.tolist(), strict=True)),
+        _total(gathered, tables, in_conditions),
+        dict(gathered.matches_by_id),
+        {} if step is None else step.left_out,
     )
-    return Pushed(tables, errors, account, accounts, failures, output_failures)
+    return Pushed(tables, gathered.errors, account, accounts, failures, gathered.output_failures, step)
+
+
+def _total(gathered: _Gathered, tables: Iterable[pa.Table], failures: int) -> Account:
+    """What a batch comes to; `failures` are those of conditions, keys and residuals, beside those of outputs."""
+    total = gathered.accounts.total
+    delivered = sum(table.num_rows for table in tables)
+    if delivered != total.delivered:
+        raise LedgerError(f"{delivered} rows are delivered, {total.delivered} were counted")
+    return Account(
+        total.matches,
+        total.delivered,
+        total.shadowed,
+        total.undelivered,
+        failures=total.failures + failures,
+        errors=len(gathered.errors),
+    )
+
+
+class _Gathered:
+    """The results of one batch, as they are made: of its tuples, then of the pairs that it completes."""
+
+    def __init__(self, version: Version, lists: MadeSelectLists) -> None:
+        columns = version.table.columns
+        self._version, self._columns = version, columns
+        self._queries = QueryColumns(
+            columns["select"], columns["shadow"], lambda dense: lists.of(columns, dense)
+        )
+        self._tables: dict[int, list[pa.Table]] = {}  # by SELECT list
+        self._matched: list[Integers] = []  # rows of the batch
+        self.accounts = nothing()
+        self.matches_by_id: Counter[str] = Counter()
+        self.errors: list[DeliveryFailure] = []
+        self.output_failures: list[tuple[Expression, Integers, Integers]] = []
+
+    def take(
+        self, batch: Batch, row: Integers, query: Integers, completed_by: Integers | None = None
+    ) -> None:
+        """Make the results of some matches, or of pairs, each of which a row of the batch has completed."""
+        results = Results(self._queries, row, query)
+        lead = _Lead(self._version, self._columns, results.accounts.query)
+        for selected in results.selected(batch):
+            if selected.error is None:
+                table = selected.table(LEAD, lead.columns(selected))
+                self._tables.setdefault(selected.select.number, []).append(table)
+                self.output_failures += [
+                    (output, selected.query, times) for output, times in selected.failures
+                ]
+            else:
+                names = tuple(self._version.table.listed(np.unique(selected.query)))
+                self.errors.append(DeliveryFailure("projection", names, selected.error))
+                log.error("%s", self.errors[-1], exc_info=selected.error)
+        results.accounts.check()
+        self.accounts = self.accounts.plus(results.accounts)
+        counts = dict(zip(lead.ids, results.accounts.matches.tolist(), strict=True))
+        self.matches_by_id.update(counts)
+        self._matched.append(row if completed_by is None else completed_by)
+
+    @property
+    def matched(self) -> int:
+        """How many rows of the batch have a match, or complete a pair."""
+        first = self._matched[0]
+        if len(self._matched) == 1:
+            return int(np.count_nonzero(first[1:] != first[:-1])) + bool(len(first))
+        return len(np.unique(np.concatenate(self._matched)))
+
+    @property
+    def tables(self) -> list[pa.Table]:
+        """One for each SELECT list that has results."""
+        return [
+            several[0] if len(several) == 1 else pa.concat_tables(several)
+            for several in self._tables.values()
+        ]
 
 
 class _Lead:
@@ -108,9 +175,9 @@ class _Lead:
 
 
 def _failed(version: Version, failed: Mapping[int, Exception]) -> Iterator[tuple[tuple[str, ...], Exception]]:
-    """What queries could not be evaluated for, and these queries."""
+    """What queries could not be evaluated for, and these queries: of a role the join that it belongs to."""
     together: dict[int, list[int]] = {}
     for dense, error in failed.items():
         together.setdefault(id(error), []).append(dense)
     for several in together.values():
-        yield tuple(version.table.listed(np.array(several))), failed[several[0]]
+        yield tuple(version.table.listed(np.array(version.table.owners(several)))), failed[several[0]]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from eddyline.project.select_list import SelectList
-from eddyline.standing.columns import Columns
-from eddyline.standing.shared import Shared
+from eddyline.standing.rows.columns import Columns
+from eddyline.standing.rows.shared import Shared
 
 
 class MadeSelectLists:

@@ -46,6 +46,12 @@ class SelectList:
         return self._read_by(output.expression for output in self.outputs)
 
     @cached_property
+    def every_column(self) -> tuple[str, ...]:
+        """All columns of the stream that it reads, those that it hands through without a type of Spark's included."""
+        names = {name for output in self.outputs for name in own_columns_of(output.expression)}
+        return tuple([name for name in self.stream.schema.names if name in names])
+
+    @cached_property
     def externals(self) -> tuple[Call, ...]:
         """The calls in it that only Spark can compute; `values` wants to be given them."""
         return tuple(dict.fromkeys(call for o in self.outputs for call in externals_of(o.expression)))

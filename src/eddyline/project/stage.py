@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,11 @@ import pyarrow as pa
 from eddyline.model.arrays import Flags, Integers
 from eddyline.model.expression import Expression
 from eddyline.project.account import QueryAccounts, add
+from eddyline.project.pair_rows import PairRows
 from eddyline.project.select_list import SelectList
 from eddyline.standing.version import Known
 
+Batch: TypeAlias = pa.RecordBatch | pa.Table | PairRows
 # A table of so many entries is made in the time in which a few values are sorted.
 SMALL_TABLE: Final = 1 << 15
 
@@ -101,7 +103,7 @@ class Results:
         self.matched = int(np.count_nonzero(row[1:] != row[:-1])) + bool(len(row))  # rows with any match
 
     def selected(
-        self, batch: pa.RecordBatch | pa.Table, *, known: Known | None = None, most: int | None = None
+        self, batch: Batch, *, known: Known | None = None, most: int | None = None
     ) -> Iterator[Selected]:
         """The results, for each SELECT list together, of at most so many pairs at once where memory is to be bounded.
 
@@ -120,12 +122,16 @@ class Results:
             for place in _groups(piece, of_list, len(numbers)):
                 yield self._project(batch, place, known)
 
-    def _project(self, batch: pa.RecordBatch | pa.Table, place: Integers, known: Known | None) -> Selected:
+    def _project(self, batch: Batch, place: Integers, known: Known | None) -> Selected:
         row, query, account = self._row[place], self._query[place], self._met[place]
         rows, row_of = _runs(row)
         select = self._queries.select_list(int(query[0]))
         try:
-            found = select.values(batch, rows, known, is_copied=row_of is not None)
+            if isinstance(batch, PairRows):
+                read, here = batch.batch(select, rows, int(query[0])), np.arange(len(rows))
+                found = select.values(read, here, known, is_copied=True)
+            else:
+                found = select.values(batch, rows, known, is_copied=row_of is not None)
         except Exception as error:  # whatever one SELECT list does, the others are delivered
             add(self.accounts.undelivered, account)
             self.accounts.errors[np.unique(account)] += 1

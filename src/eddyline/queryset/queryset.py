@@ -18,14 +18,17 @@ from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.live import OrderReport
 from eddyline.execute.why import Why
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.model.expression import Call, Expression
+from eddyline.model.join import Normal
 from eddyline.model.matches import Matches
 from eddyline.model.query import NormalQuery, Query, StandingQuery, as_ids, as_queries, check_query
 from eddyline.queryset.cost.cost import Cost, Costs
 from eddyline.queryset.cost.pricing import Pricing, Run
 from eddyline.queryset.explain import explain_query, explain_set
+from eddyline.queryset.join_matches import JoinMatches, join_tables
 from eddyline.sql.resolver import Resolver
-from eddyline.standing import files
+from eddyline.standing.saved import files
 from eddyline.standing.version import Known, Version
 
 Queries = Mapping[str, str] | Iterable[Query]
@@ -67,12 +70,14 @@ class QuerySet:
         time_zone: str = "UTC",
         settings: IndexSettings = DEFAULT_INDEX,
         resolver: Resolver | None = None,
+        join_window: Length | None = None,
     ) -> QuerySet:
         """Compile queries; those that are refused raise, or are collected in `problems`.
 
         `resolver` gives the types of functions that are not in our table, for a runtime that evaluates them.
+        `join_window`, "5 minutes" say, is that of joins that name none: event times differ by at most so much.
         """
-        compiler = Compiler(streams, time_zone=time_zone, resolver=resolver)
+        compiler = Compiler(streams, time_zone=time_zone, resolver=resolver, join_window=join_window)
         return QuerySet(Version(0, compiler, settings)).add(queries, on_error=on_error)
 
     @property
@@ -120,6 +125,12 @@ class QuerySet:
         """How many numbers were given so far, those of removed queries included."""
         return self._version.table.size
 
+    @property
+    def joins(self) -> list[str]:
+        """The ids of its joins, whose matches are pairs of rows: `join` finds them."""
+        version = self._version.latest
+        return version.table.listed(version.table.alive_joins)
+
     def standing(self) -> Version:
         """The version of the standing set that this is a face of; what waits to be compiled is compiled now."""
         return self._version.ready()
@@ -149,7 +160,7 @@ class QuerySet:
     def add(self, queries: Queries, *, on_error: Literal["raise", "collect"] = "raise") -> QuerySet:
         """A version with more queries. An id that is taken is refused: remove it first."""
         accepted: list[Query] = []
-        normal: list[NormalQuery] = []
+        normal: list[Normal] = []
         problems: list[QueryError] = []
         fresh: set[str] = set()
         for query in as_queries(queries):
@@ -192,6 +203,23 @@ class QuerySet:
         expressions whose failures are of interest: the rows in which they fail are added to its numbers.
         """
         return self._version.ready().match(batch, stream, threads=threads, known=known, failed=failed)
+
+    def join(self, tables: Mapping[str, Any]) -> JoinMatches:
+        """Which pairs of rows of whole tables, given by stream, satisfy which joins; every pair of the data counts.
+
+        >>> import pyarrow as pa
+        >>> fields = [("symbol", pa.string()), ("ts", pa.int64())]
+        >>> quotes, trades = (Stream(name, pa.schema(fields), "ts", 0) for name in ("quotes", "trades"))
+        >>> text = "SELECT * FROM quotes q JOIN trades t ON q.symbol = t.symbol WHERE t.ts BETWEEN q.ts AND q.ts + 5"
+        >>> queries = QuerySet.build({"soon": text}, streams=[quotes, trades])
+        >>> asked = pa.table({"symbol": ["A", "B"], "ts": [10, 20]})
+        >>> found = queries.join(
+        ...     {"quotes": asked, "trades": pa.table({"symbol": ["A", "A"], "ts": [12, 99]})}
+        ... )
+        >>> found.counts(), [rows.tolist() for rows in found.rows("soon")]
+        ({'soon': 1}, [[0], [0]])
+        """
+        return join_tables(self._version.ready(), tables)
 
     def blocks(
         self,
@@ -241,10 +269,8 @@ class QuerySet:
 
     def explain(self, id: str | None = None) -> str:
         """How the set is compiled, or how one query is served."""
-        segments = self.placed()
-        if id is None:
-            return explain_set(len(self), self.version, segments)
-        return explain_query(self._normal_form(id), self.number(id), segments)
+        version = self._version.ready()
+        return explain_set(version) if id is None else explain_query(version, version.table.dense(id))
 
     def order_report(self) -> tuple[OrderReport, ...]:
         """Of each segment that evaluated tuples row by row: in which order, ASCs visited and time taken so far."""
@@ -252,8 +278,7 @@ class QuerySet:
 
     def pricing(self) -> Pricing:
         """Prices the set's queries and others; for several questions about costs, which then share the work."""
-        version = self._version.ready()
-        return Pricing(version.segments, version.table, version.compiler, self.settings.direct)
+        return Pricing(self._version.ready(), self.settings.direct)
 
     def cost(self, batches: Mapping[str, Iterable[Any]] | None = None) -> Costs:
         """Every query's share of work and memory; with batches of streams, what matching them took, divided alike."""
@@ -316,7 +341,10 @@ class QuerySet:
         return loaded
 
     def why(self, id: str, row: Mapping[str, Any] | Any) -> Why:
-        """Why a tuple, given as a mapping or as a batch of one row, matches a query or not."""
+        """Why a tuple, given as a mapping or as a batch of one row, matches a query or not.
+
+        A join is asked about a tuple of each of its sources: `why(id, {alias: row, ...})`.
+        """
         return self._version.latest.why(id, row)
 
     def number(self, id: str) -> int:
@@ -327,7 +355,7 @@ class QuerySet:
         """A stream by name; without one, the only one that there is."""
         return self._version.stream(name)
 
-    def _normal_form(self, id: str) -> NormalQuery:
+    def _normal_form(self, id: str) -> Normal:
         return self._version.normal_form(self.number(id))
 
 

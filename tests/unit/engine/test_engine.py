@@ -89,7 +89,7 @@ def test_nothing_happens_if_one_is_refused(engine: Engine, change: dict, message
 def test_a_change_that_breaks_leaves_no_trace(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.add("a", "SELECT * FROM quotes")
     with monkeypatch.context() as patch:
-        patch.setattr("eddyline.standing.building.Building.segments", lambda *_: 1 / 0)
+        patch.setattr("eddyline.standing.merging.building.Building.segments", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             engine.change(add={"b": "SELECT symbol FROM quotes"}, remove=["a"])
     assert engine.version == 1
@@ -243,7 +243,7 @@ def test_changes_while_pushes_go_on(engine: Engine) -> None:
 def test_merging_that_breaks_is_logged(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("eddyline.standing.merger.members_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("eddyline.standing.merging.merger.members_of", lambda *_: 1 / 0)
     with caplog.at_level(logging.ERROR, "eddyline.engine"):
         for number in range(40):
             engine.add(f"q{number}", f"SELECT symbol FROM quotes WHERE price < {number}")

@@ -197,3 +197,24 @@ def test_a_stream_that_is_declared_otherwise_is_pushed_at_once(
     engine.sync()
     batch = pa.record_batch([BATCH.column(0), BATCH.column(1)], names=list(names))
     assert engine.push("quotes", batch).of("b").num_rows == 3
+
+
+def test_a_join_goes_on_when_it_becomes_a_shadow_and_no_shadow_again(tmp_path: Path) -> None:
+    schema = pa.schema({"k": pa.int32(), "t": pa.int64()})
+    orders, payments = (Stream(name, schema, "t", 9) for name in ("orders", "payments"))
+    text = "SELECT o.t AS one, p.t AS other FROM orders o JOIN payments p ON o.k = p.k AND p.t BETWEEN o.t AND o.t + 5"
+    with Registry.open(tmp_path / "queries.db") as registry:
+        registry.declare(orders)
+        registry.declare(payments)
+        registry.change([Put("join", text)])
+        engine = Engine(registry=registry)
+        engine.push("orders", pa.record_batch({"k": pa.array([1], pa.int32()), "t": [1]}))
+        registry.change([Set("join", state=State.SHADOW)])
+        engine.sync()
+        assert engine.push("payments", pa.record_batch({"k": pa.array([1], pa.int32()), "t": [2]})).rows == 0
+        registry.change([Set("join", state=State.ENABLED)])
+        engine.sync()
+        found = engine.push("payments", pa.record_batch({"k": pa.array([1], pa.int32()), "t": [3]}))
+        assert found.of("join").to_pylist() == [{"one": 1, "other": 3}]
+        assert (engine.ledger.of("join").shadowed, engine.ledger.of("join").delivered) == (1, 1)
+        engine.ledger.check()

@@ -14,8 +14,8 @@ from eddyline.compile import Compiler
 from eddyline.errors import FileError, QueryError
 from eddyline.model.query import NormalQuery, Query
 from eddyline.queryset import open_set
-from eddyline.standing.files import files_of, sweep
-from eddyline.standing.table import Trunk
+from eddyline.standing.rows.table import Trunk
+from eddyline.standing.saved.files import files_of, sweep
 from eddyline.storage.local import LocalStorage
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32(), "s": pa.string(), "x": pa.float64()}))

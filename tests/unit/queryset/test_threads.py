@@ -19,8 +19,8 @@ from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
 from eddyline.execute.placed import Placed
 from eddyline.model.query import Query
-from eddyline.standing.building import Building
-from eddyline.standing.table import SavedRows, Table, checksums
+from eddyline.standing.merging.building import Building
+from eddyline.standing.rows.table import SavedRows, Table, checksums
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int64(), "s": pa.string()}))
 BATCH = pa.record_batch({"a": list(range(100)), "s": [f"s{i % 7}" for i in range(100)]})

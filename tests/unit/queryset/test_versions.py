@@ -13,8 +13,8 @@ import pytest
 from eddyline import QuerySet, Stream
 from eddyline.index.segment import Segment
 from eddyline.model.query import NormalQuery, Query
-from eddyline.standing import building
-from eddyline.standing.table import SavedRows, Table, checksums
+from eddyline.standing.merging import building
+from eddyline.standing.rows.table import SavedRows, Table, checksums
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32()}))
 BATCH = pa.record_batch({"a": pa.array([1, 2, 3], pa.int32())})

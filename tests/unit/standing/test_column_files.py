@@ -13,11 +13,11 @@ from eddyline.compile import Compiler
 from eddyline.config import IndexSettings
 from eddyline.errors import FileError
 from eddyline.model.query import Query
-from eddyline.standing import column_files, files
-from eddyline.standing.columns import KINDS, Attributes, Columns
-from eddyline.standing.files import NO_PAGES, Pages, Saved, files_of
-from eddyline.standing.pages import MappedPages
-from eddyline.standing.table import Table
+from eddyline.standing.rows.columns import KINDS, Attributes, Columns
+from eddyline.standing.rows.table import Table
+from eddyline.standing.saved import column_files, files
+from eddyline.standing.saved.files import NO_PAGES, Pages, Saved, files_of
+from eddyline.standing.saved.pages import MappedPages
 from eddyline.standing.version import Newcomer, Version
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32(), "b": pa.int32(), "s": pa.string()}))

@@ -10,17 +10,16 @@ import pytest
 
 from eddyline import Stream
 from eddyline.compile import Compiler
-from eddyline.model.query import NormalQuery, Query
-from eddyline.standing.columns import Attributes, Columns
-from eddyline.standing.distinct import Distinct
+from eddyline.model.query import Query
+from eddyline.standing.rows.columns import Attributes, Columns, NewRow
+from eddyline.standing.rows.distinct import Distinct
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32()}))
-STREAMS = {"ticks": TICKS}
 QUERY = Compiler([TICKS]).compile(Query("q", "SELECT a FROM ticks WHERE a > 1"))
 
 
-def named(*destinations: str) -> list[tuple[NormalQuery, Attributes]]:
-    return [(QUERY, Attributes(destination=destination)) for destination in destinations]
+def named(*destinations: str) -> list[NewRow]:
+    return [(QUERY, Attributes(destination=destination), TICKS) for destination in destinations]
 
 
 def destinations(columns: Columns, size: int) -> list[str | None]:
@@ -28,11 +27,11 @@ def destinations(columns: Columns, size: int) -> list[str | None]:
 
 
 def test_branches_do_not_disturb_each_other() -> None:
-    base = Columns().grown(0, STREAMS, named("a", "b"))
-    left = base.grown(2, STREAMS, named("left"))
-    right = base.grown(2, STREAMS, named("right"))
+    base = Columns().grown(0, named("a", "b"))
+    left = base.grown(2, named("left"))
+    right = base.grown(2, named("right"))
     changed = base.changed(2, [(0, Attributes(shadow=True, destination="c"))])
-    more = changed.grown(2, STREAMS, named("more"))
+    more = changed.grown(2, named("more"))
     assert left is base and more is changed, "who adds to the newest shares its arrays"
     assert destinations(base, 2) == ["a", "b"]
     assert destinations(left, 3) == ["a", "b", "left"]
@@ -52,12 +51,12 @@ def test_branches_that_grow_in_several_threads(monkeypatch: pytest.MonkeyPatch) 
         return found
 
     monkeypatch.setattr(Distinct, "__len__", slowly)
-    base = Columns().grown(0, STREAMS, named("first"))
+    base = Columns().grown(0, named("first"))
 
     def grow(branch: int) -> list[str | None]:
         columns = base.changed(1, [(0, Attributes(destination=f"{branch} 0"))])
         for step in range(1, 200):
-            columns = columns.grown(step, STREAMS, named(f"{branch} {step}"))
+            columns = columns.grown(step, named(f"{branch} {step}"))
         return destinations(columns, 200)
 
     with ThreadPoolExecutor(4) as pool:

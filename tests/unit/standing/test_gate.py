@@ -12,7 +12,7 @@ import pytest
 
 from eddyline import Engine, QuerySet, Stream
 from eddyline.model.pacing import paced
-from eddyline.standing.gate import PATIENCE, Gate
+from eddyline.standing.merging.gate import PATIENCE, Gate
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int32()}))
 BATCH = pa.record_batch({"a": pa.array(range(50), pa.int32())})

@@ -10,7 +10,7 @@ import pytest
 from eddyline import Engine, Stream
 from eddyline.execute.placed import Placed
 from eddyline.model.numbering import Numbering
-from eddyline.standing.policy import due, open_segment, untidy
+from eddyline.standing.merging.policy import due, open_segment, untidy
 
 QUOTES = Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.int64())]))
 BATCH = pa.record_batch({"symbol": ["A", "B", "C"], "price": [5, 50, 0]})
@@ -98,7 +98,7 @@ def wait_for_merging() -> None:
 
 
 def test_what_changes_left_behind_is_tidied_up_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eddyline.standing.merger.REST", 0.05)
+    monkeypatch.setattr("eddyline.standing.merging.merger.REST", 0.05)
     engine = Engine(streams=[QUOTES])
     engine.add({f"q{i}": f"SELECT symbol FROM quotes WHERE price < {i}" for i in range(300)})
     engine.add("one more", "SELECT symbol FROM quotes WHERE price < 300")

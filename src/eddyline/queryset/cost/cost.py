@@ -7,14 +7,14 @@ would cost more with a query: all that it needs and nobody has yet. Both are wor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.execute.pricing.cost_items import Label, Numbers
+from eddyline.execute.pricing.cost_items import Label, Numbers, Sheet
 from eddyline.execute.pricing.unit_costs import ATTO
 from eddyline.queryset.cost.set_costs import SetCosts
 
@@ -66,31 +66,36 @@ class Cost:
 
 
 class Costs(Mapping[str, Cost]):
-    """The costs of all queries of a set, by id; parts are put into words only for those that are asked for."""
+    """The costs of all queries of a set, by id; parts are put into words only for those that are asked for.
 
-    def __init__(self, costs: SetCosts, measured: Mapping[tuple[int, str], float] | None = None) -> None:
-        self._costs = costs
+    `side_of` says which side of a join a role is, given its name.
+    """
+
+    def __init__(
+        self,
+        costs: SetCosts,
+        side_of: Callable[[str], str | None],
+        measured: Mapping[tuple[int, str], float] | None = None,
+    ) -> None:
+        self._costs, self._side_of = costs, side_of
         self._places = {id: place for place, id in enumerate(costs.ids)}
         shares = costs.shares
-        self._attoseconds = shares.sums(shares.attoseconds)
-        self._bytes = shares.sums(shares.bytes)
-        self._measured = None if measured is None else _spread(costs, measured)
+        self._attoseconds = costs.by_query(shares.sums(shares.attoseconds))
+        self._bytes = costs.by_query(shares.sums(shares.bytes))
+        self._measured = None if measured is None else costs.by_query(_spread(costs, measured))
 
     def __getitem__(self, id: str) -> Cost:
         place = self._places[id]
-        shares, sheet = self._costs.shares, self._costs.sheet
-        own = shares.of(place)
-        parts = [
-            _part(self._costs, sheet.labels[item], time, size, int(shares.users[item]))
-            for item, time, size in zip(
-                shares.items[own].tolist(),
-                shares.attoseconds[own].tolist(),
-                shares.bytes[own].tolist(),
-                strict=True,
-            )
-        ]
+        parts = [part for owner in self._costs.owners_of(place) for part in self._parts(owner)]
         measured = None if self._measured is None else float(self._measured[place])
         return Cost(int(self._attoseconds[place]), int(self._bytes[place]), _sorted(parts), measured)
+
+    def _parts(self, owner: int) -> Iterator[CostPart]:
+        costs = self._costs
+        shares, own, side = costs.shares, costs.shares.of(owner), self._side_of(costs.owners[owner])
+        columns = (shares.items[own], shares.attoseconds[own], shares.bytes[own])
+        for item, time, size in zip(*(column.tolist() for column in columns), strict=True):
+            yield _part(costs, costs.sheet.labels[item], side, time, size, int(costs.users[item]))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -140,14 +145,16 @@ def _float_sums(starts: Numbers, values: Floats) -> Floats:
     return np.asarray(running[starts[1:]] - running[starts[:-1]], np.float64)
 
 
-def cost_of_items(costs: SetCosts, labels: list[Label], times: list[int], sizes: list[int]) -> Cost:
-    """The cost of items that one query alone bears."""
-    parts = [_part(costs, *each, 1) for each in zip(labels, times, sizes, strict=True)]
-    return Cost(sum(times), sum(sizes), _sorted(parts))
+def cost_of_items(costs: SetCosts, items: Sheet, sides: Sequence[str | None]) -> Cost:
+    """The cost of items that one query alone bears; `sides` says which side of a join needs each of them."""
+    listed = zip(items.labels, sides, items.attoseconds, items.bytes, strict=True)
+    parts = [_part(costs, *each, 1) for each in listed]
+    return Cost(sum(items.attoseconds), sum(items.bytes), _sorted(parts))
 
 
-def _part(costs: SetCosts, label: Label, time: int, size: int, users: int) -> CostPart:
-    return CostPart(costs.text(label), label.kind, time, size, users)
+def _part(costs: SetCosts, label: Label, side: str | None, time: int, size: int, users: int) -> CostPart:
+    text = costs.text(label)
+    return CostPart(text if side is None else f"{side}: {text}", label.kind, time, size, users)
 
 
 def _sorted(parts: list[CostPart]) -> tuple[CostPart, ...]:

@@ -1,0 +1,194 @@
+"""Joins over whole tables: which pairs of rows satisfy which joins.
+
+Tables are complete: nothing is late, and every pair counts. Their rows go through the join stage in the order of event time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.errors import EddylineError, SchemaError
+from eddyline.execute.reading.batch import arrow_of
+from eddyline.functions.evaluate import Evaluation
+from eddyline.functions.evaluate.arrays import numbers
+from eddyline.join.joined import Joined
+from eddyline.kernels.sorting import add_numbers
+from eddyline.model.arrays import Integers
+from eddyline.model.catalog import Stream, find_stream
+from eddyline.model.event_time import LONGEST, longest
+from eddyline.model.expression import Column
+from eddyline.model.names import short_repr
+from eddyline.model.roles import Roles, role_row
+from eddyline.queryset.join_replay import Numbers, Replay, RunRows
+from eddyline.standing.join_reading import JoinReading, stems_in_use
+from eddyline.standing.version import Version
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPairs:
+    """Some of the pairs: the dense id of each pair's join, and its rows in the tables of source 0 and of source 1."""
+
+    query: Integers
+    rows: tuple[Integers, Integers]
+
+
+class JoinMatches:
+    """The pairs of rows that satisfy the joins of a set.
+
+    `counts()` has every join, `rows(id)` the row numbers of its pairs in both tables, `pairs()` all of it as a table.
+    """
+
+    def __init__(self, version: Version, joins: Integers, found: Iterator[FoundPairs]) -> None:
+        self._parts = [*found]
+        self._table, self._joins = version.table, joins
+
+    def __len__(self) -> int:
+        return sum(len(part.query) for part in self._parts)
+
+    def counts(self) -> dict[str, int]:
+        """How many pairs satisfy each join, zeros included."""
+        counts = np.zeros(self._table.size, np.int64)
+        for part in self._parts:
+            add_numbers(part.query, counts)
+        return dict(zip(self._table.listed(self._joins), counts[self._joins].tolist(), strict=True))
+
+    def rows(self, id: str) -> tuple[Integers, Integers]:
+        """The rows of a join's pairs in the table of its first source and in that of its second."""
+        dense = self._table.dense(id)
+        if dense not in self._joins:
+            raise EddylineError(f'query "{id}" is no join', hint="match(batch) tells which rows satisfy it")
+        found = self._by_join
+        start, end = np.searchsorted(found.query, [dense, dense + 1]).tolist()
+        first, second = found.rows
+        return first[start:end], second[start:end]
+
+    def pairs(self) -> pa.Table:
+        """All pairs as columns `query`, `first` and `second`: an id, and the rows of both sources."""
+        first, second = self._by_join.rows
+        return pa.table(
+            {
+                "query": self._table.named(self._by_join.query),
+                "first": pa.array(first, pa.int64()),
+                "second": pa.array(second, pa.int64()),
+            }
+        )
+
+    @cached_property
+    def _by_join(self) -> FoundPairs:
+        """All pairs by join, put in order when they are first wanted: those who count have no need of it."""
+        query = np.concatenate([np.empty(0, np.int32), *(part.query for part in self._parts)])
+        order = np.argsort(query, kind="stable")
+        first, second = (
+            np.concatenate([np.empty(0, np.int64), *(part.rows[source] for part in self._parts)])[order]
+            for source in (0, 1)
+        )
+        self._parts = [FoundPairs(query[order], (first, second))]
+        return self._parts[0]
+
+    def __repr__(self) -> str:
+        return f"<JoinMatches: {len(self)} pairs of {len(self._joins)} joins>"
+
+
+def join_tables(version: Version, tables: Mapping[str, Any]) -> JoinMatches:
+    """The pairs of rows of whole tables, given by stream, that satisfy a version's joins."""
+    if not isinstance(tables, Mapping):
+        raise EddylineError(
+            f"tables are given by stream, not as {short_repr(tables)}", hint='join({"quotes": table, ...})'
+        )
+    if version.table.joins is None:
+        raise EddylineError("the set has no joins", hint="match(batch) tells which rows satisfy its queries")
+    return JoinMatches(version, version.table.alive_joins, found_pairs(version, tables))
+
+
+def found_pairs(version: Version, tables: Mapping[str, Any]) -> Iterator[FoundPairs]:
+    """The pairs, as they are found."""
+    roles = version.roles
+    assert roles is not None, "the set has joins"
+    runs = _runs(version, roles, tables)
+    for found in Replay(roles, list(runs.values()), time_zone=version.compiler.time_zone):
+        for pairs in found:
+            yield FoundPairs(pairs.query, _row_numbers(pairs, roles, runs))
+
+
+@dataclass(frozen=True, eq=False)
+class TableRun:
+    """A table, its rows by event time; `order` tells the number of each in the table as it was given, None: the same."""
+
+    version: Version
+    reading: JoinReading
+    stream: Stream
+    table: pa.Table
+    times: Numbers
+    order: Integers | None
+    places: None = None
+
+    def rows(self, start: int, end: int) -> RunRows:
+        """The rows from one to another, matched with the roles of the joins."""
+        roles = self.version.roles
+        assert roles is not None, "the set has joins"
+        piece = self.table.slice(start, end - start)
+        columns, _ = self.reading.read(piece)
+        return RunRows(columns, *self.version.match(piece, self.stream.name).pairs_among(roles.alive))
+
+
+def _runs(version: Version, roles: Roles, tables: Mapping[str, Any]) -> dict[str, TableRun]:
+    streams = {stream.name: stream for stream in version.compiler.streams}
+    found = {}
+    for name, table in tables.items():
+        stream = find_stream(streams, name)
+        reading = JoinReading(version, stream)
+        if reading:
+            found[stream.name] = _run(version, reading, stream, table)
+    read = {stem.stream for stem in stems_in_use(roles)}
+    missing = sorted(read - found.keys())
+    if missing:
+        raise SchemaError(
+            f'joins read stream "{missing[0]}", of which there is no table',
+            hint=f"join({{{', '.join(f'{name!r}: ...' for name in sorted(read))}}})",
+        )
+    return found
+
+
+def _run(version: Version, reading: JoinReading, stream: Stream, given: Any) -> TableRun:
+    table = arrow_of(given, stream)
+    table = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+    columns, rows = reading.read(table)
+    assert stream.times is not None, "it is joined"
+    column = Column(stream.times.column, stream.times.type)
+    values = Evaluation(columns, time_zone=version.compiler.time_zone, rows=rows).values(column)
+    times = np.asarray(numbers(values)).astype(np.int64)
+    if values.null_count:
+        # they are left out, as those are that no window reaches
+        times[np.asarray(values.is_null())] = LONGEST
+    order = None
+    if (times[1:] < times[:-1]).any():
+        order = np.argsort(times, kind="stable")
+        times, table = times[order], table.take(pa.array(order))
+    furthest = longest(stream.times.type)
+    start, end = int(np.searchsorted(times, -furthest, "right")), int(np.searchsorted(times, furthest))
+    if order is not None or start:
+        order = (np.arange(rows) if order is None else order)[start:end]
+    return TableRun(version, reading, stream, table.slice(start, end - start), times[start:end], order)
+
+
+def _row_numbers(pairs: Joined, roles: Roles, runs: Mapping[str, TableRun]) -> tuple[Integers, Integers]:
+    """The rows of both sources in the tables as they were given; a table has one run, so that positions count its rows."""
+    if all(run.order is None for run in runs.values()):
+        return pairs.positions
+    found = []
+    for source, positions in enumerate(pairs.positions):
+        stem_of_pair = roles.stem[role_row(pairs.query, 0, source)]
+        rows = positions.copy()
+        for stem in np.flatnonzero(np.bincount(stem_of_pair)).tolist():
+            order = runs[roles.stems[stem].stream].order
+            if order is not None:
+                own = stem_of_pair == stem
+                rows[own] = order[positions[own]]
+        found.append(rows)
+    return found[0], found[1]
