@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Final
 
-from eddyline.backtest.values import Backtest, QueryResult, Row, Track
+from eddyline.backtest.values import Backtest, Pair, QueryResult, Row, Track
 
 FORMAT: Final = "eddyline.backtest"
 VERSION: Final = 1
@@ -26,6 +26,7 @@ def as_json(found: Backtest) -> dict[str, Any]:
         "matches": found.matches,
         "existing": found.existing,
         "streams": [_track(track) for track in found.streams],
+        "joins": [_joined(track) for track in found.joins],
         "queries": [_query(query) for query in found.queries],
         "refused": [asdict(refusal) for refusal in found.refused],
         "checks": [asdict(check) for check in found.checks],
@@ -33,7 +34,6 @@ def as_json(found: Backtest) -> dict[str, Any]:
 
 
 def _track(track: Track) -> dict[str, Any]:
-    scale = track.scale
     return {
         "stream": track.stream,
         "source": track.source,
@@ -43,15 +43,30 @@ def _track(track: Track) -> dict[str, Any]:
         "rejects": [reject.as_json() for reject in track.rejects],
         "existing": track.existing,
         "exact_overlaps": track.exact_overlaps,
-        "axis": {
-            "kind": scale.kind,
-            "column": scale.column,
-            "step": scale.step,
-            "width": scale.width,
-            "starts": list(scale.labels[:-1]),
-            "rows": list(track.rows_over),
-            "rows_without": track.off_axis,
-        },
+        "axis": _axis(track),
+    }
+
+
+def _joined(track: Track) -> dict[str, Any]:
+    return {
+        "stream": track.stream,
+        "rows": track.rows,
+        "existing": track.existing,
+        "exact_overlaps": track.exact_overlaps,
+        "axis": _axis(track),
+    }
+
+
+def _axis(track: Track) -> dict[str, Any]:
+    scale = track.scale
+    return {
+        "kind": scale.kind,
+        "column": scale.column,
+        "step": scale.step,
+        "width": scale.width,
+        "starts": list(scale.labels[:-1]),
+        "rows": list(track.rows_over),
+        "rows_without": track.off_axis,
     }
 
 
@@ -60,6 +75,7 @@ def _query(query: QueryResult) -> dict[str, Any]:
         "id": query.id,
         "sql": query.sql,
         "stream": query.stream,
+        "is_join": query.is_join,
         "verdict": str(query.verdict),
         "matches": query.matches,
         "rows": query.rows,
@@ -75,5 +91,5 @@ def _query(query: QueryResult) -> dict[str, Any]:
     }
 
 
-def _row(row: Row | None) -> dict[str, Any] | None:
+def _row(row: Row | Pair | None) -> dict[str, Any] | None:
     return None if row is None else asdict(row)

@@ -48,21 +48,27 @@ class Buckets:
 
     def add(self, positions: Positions, known: Flags | None, row: Integers, number: Integers) -> None:
         """Count the rows of a block, and its matches: pairs of a row of the block and a query's number."""
+        self.add_rows(positions, known)
         if known is not None:
-            self.rows_off_axis += int(len(known) - known.sum())
             placed = known[row]
             np.add.at(self.off_axis, number[~placed], 1)
             row, number = row[placed], number[placed]
+        self.add_matches(positions[row], number)
+
+    def add_rows(self, positions: Positions, known: Flags | None) -> None:
+        """Count rows."""
+        if known is not None:
+            self.rows_off_axis += int(len(known) - known.sum())
         inside = positions if known is None else positions[known]
-        if not len(inside):
-            return
-        self._cover(int(inside.min()), int(inside.max()))
+        if len(inside):
+            self._cover(int(inside.min()), int(inside.max()))
+            columns = inside // self.width - self._start
+            self._counts[-1] += np.bincount(columns, minlength=self._counts.shape[1])
+
+    def add_matches(self, positions: Positions, number: Integers) -> None:
+        """Count matches, each where it stands; there is a row that was counted before and after each, or in its place."""
         columns = positions // self.width - self._start
-        limit = self._counts.shape[1]
-        flat = self._counts.reshape(-1)
-        np.add.at(flat, number.astype(np.int64) * limit + columns[row], 1)
-        of_rows = columns if known is None else columns[known]
-        self._counts[-1] += np.bincount(of_rows, minlength=limit)
+        np.add.at(self._counts.reshape(-1), number.astype(np.int64) * self._counts.shape[1] + columns, 1)
 
     def merge(self, other: Buckets) -> None:
         """Add the counts of another part of the history."""

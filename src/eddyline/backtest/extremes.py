@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
 from eddyline.backtest.axis import Positions
-from eddyline.backtest.values import Row
+from eddyline.backtest.rows import Shown
 from eddyline.model.arrays import Flags, Integers
 
 _LARGE: Final = np.iinfo(np.int64).max
@@ -20,7 +21,7 @@ class Extremes:
     """
 
     def __init__(self, queries: int, sign: int) -> None:
-        self.rows: list[Row | None] = [None] * queries
+        self.rows: list[Shown | None] = [None] * queries
         self._sign = sign
         self._keys = np.full(queries, _LARGE)
         self._ordinals = np.full(queries, -1)  # in the history; -1: no match yet
@@ -75,7 +76,7 @@ class Extremes:
         """Places in the stretch whose rows are needed."""
         return self._places[self._places >= 0]
 
-    def keep(self, rows: dict[int, Row]) -> None:
+    def keep(self, rows: Mapping[int, Shown]) -> None:
         """Take the rows that were asked for; the stretch ends."""
         for query in np.flatnonzero(self._places >= 0).tolist():
             self.rows[query] = rows[int(self._places[query])]

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from eddyline.backtest.prepare import Lane, PreparedBacktest
+from eddyline.backtest.prepare import JoinLane, Lane, PreparedBacktest
+from eddyline.backtest.rows import FoundPair, Shown
 from eddyline.backtest.settings import Settings
 from eddyline.backtest.tally import Tally
-from eddyline.backtest.values import Backtest, FiringVerdict, Overlap, QueryResult, Track
+from eddyline.backtest.values import Backtest, FiringVerdict, Overlap, Pair, QueryResult, Row, Track
 from eddyline.model.reject import Reject
 
 
 @dataclass(frozen=True)
 class StreamTally:
-    """What was found on one stream, and what was read for it."""
+    """What was found on one stream, or on a lane of joins, and what was read for it."""
 
     stream: str
     tally: Tally
@@ -24,22 +25,31 @@ class StreamTally:
     rejects: tuple[Reject, ...] = ()  # the first few
 
 
-def backtest_of(prepared: PreparedBacktest, streams: Iterable[StreamTally], settings: Settings) -> Backtest:
-    """All streams together."""
-    tracks, queries = [], []
-    for read in streams:
-        results = _StreamResults(prepared.lane(read.stream), read, settings)
-        tracks.append(results.track())
-        queries += results.results()
+def backtest_of(
+    prepared: PreparedBacktest,
+    streams: Iterable[StreamTally],
+    settings: Settings,
+    joins: Iterable[StreamTally] = (),
+) -> Backtest:
+    """All streams and joins together."""
+    of_streams = [_LaneResults(prepared.lane(read.stream), read, settings) for read in streams]
+    of_joins = [_LaneResults(prepared.join_lane(read.stream), read, settings) for read in joins]
+    every = [*of_streams, *of_joins]
+    queries = [result for results in every for result in results.results()]
     queries.sort(key=lambda query: prepared.order[query.id])
-    existing = sum(len(lane.existing) for lane in prepared.lanes)
-    return Backtest(tuple(tracks), tuple(queries), prepared.refused, existing=existing)
+    return Backtest(
+        tuple([results.track() for results in of_streams]),
+        tuple(queries),
+        prepared.refused,
+        existing=sum(len(results.lane.existing) for results in every),
+        joins=tuple([results.track() for results in of_joins]),
+    )
 
 
-class _StreamResults:
-    """One stream's results being written."""
+class _LaneResults:
+    """The results of one lane being written."""
 
-    def __init__(self, lane: Lane, read: StreamTally, settings: Settings) -> None:
+    def __init__(self, lane: Lane | JoinLane, read: StreamTally, settings: Settings) -> None:
         self.lane, self.read, self.settings = lane, read, settings
         self.tally = read.tally
         self.scale, self.rows_over, self.counts = self.tally.buckets.result()
@@ -48,7 +58,7 @@ class _StreamResults:
     def track(self) -> Track:
         read, tally = self.read, self.tally
         return Track(
-            self.lane.stream.name,
+            self.lane.name,
             read.source,
             read.files,
             tally.rows,
@@ -70,30 +80,46 @@ class _StreamResults:
         return QueryResult(
             query.id,
             query.sql,
-            self.lane.stream.name,
+            self.lane.name,
             matches,
             tally.rows,
             self._verdict(number, matches),
             tuple(self.counts[number].tolist()),
             int(tally.buckets.off_axis[number]),
-            tally.first.rows[number],
-            tally.last.rows[number],
-            tally.samples.rows(number),
+            self._shown(number, tally.first.rows[number]),
+            self._shown(number, tally.last.rows[number]),
+            tuple([self._sample(number, sample) for sample in tally.samples.rows(number)]),
             int(tally.covered[number]) if self.lane.existing else None,
             tuple(self._overlaps(number)),
             query.id in self.taken,
+            isinstance(self.lane, JoinLane),
         )
+
+    def _shown(self, number: int, found: Shown | None) -> Row | Pair | None:
+        return None if found is None else self._sample(number, found)
+
+    def _sample(self, number: int, found: Shown) -> Row | Pair:
+        """As a query's own: of a pair the rows by the aliases of the join, in its order."""
+        if not isinstance(found, FoundPair):
+            return found
+        assert isinstance(self.lane, JoinLane), "only joins have pairs"
+        rows = found.rows[::-1] if self.lane.is_turned(number) else found.rows
+        aliases = [source.alias for source in self.lane.forms[number].sources]
+        return Pair(found.at, dict(zip(aliases, rows, strict=True)))
 
     def _verdict(self, number: int, matches: int) -> FiringVerdict:
         if number in self.lane.impossible:
             return FiringVerdict.IMPOSSIBLE
         if not matches:
             return FiringVerdict.NEVER
-        return FiringVerdict.EVERYTHING if matches == self.tally.rows else FiringVerdict.FIRES
+        is_all = matches == self.tally.rows and isinstance(
+            self.lane, Lane
+        )  # of pairs nobody knows how many there are
+        return FiringVerdict.EVERYTHING if is_all else FiringVerdict.FIRES
 
     def _overlaps(self, number: int) -> Iterator[Overlap]:
         """The largest ones with existing queries, then with others under test."""
-        tested, every, size = len(self.lane.tested), len(self.lane.queries), self.settings.overlaps
+        tested, every, size = len(self.lane.tested), len(self.lane), self.settings.overlaps
         totals, overlaps = self.tally.totals, self.tally.overlaps
         for among in (range(tested, every), range(tested)):
             for other, shared in overlaps.largest(number, among, size):

@@ -1,20 +1,31 @@
-"""Rows of the history as a report shows them: plain values and their place."""
+"""Rows of the history as a report shows them, alone or in pairs: plain values and their place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from eddyline.backtest.axis import Axis
+from eddyline.backtest.axis import Axis, Positions
+from eddyline.backtest.lots import Lots, lots
 from eddyline.backtest.values import Row
 from eddyline.functions.evaluate.odd_text import decoded
-from eddyline.model.arrays import Integers
+from eddyline.model.arrays import Flags, Integers
 
 _LONGEST: Final = 200  # characters of a value that are kept
+
+
+class FoundPair(NamedTuple):
+    """Two rows that satisfy joins, in the order of a lane's streams; `at` is where the later one stands on the axis."""
+
+    at: str
+    rows: tuple[Row, Row]
+
+
+Shown = Row | FoundPair
 
 
 @dataclass(frozen=True)
@@ -26,19 +37,36 @@ class Stretch:
     numbers: Integers
     ordinal: int
 
+    def lots(self, start: int, size: int) -> Lots:
+        """By which samples are chosen, of some of its rows."""
+        return lots(self.ordinal + start, size)
+
     def fetch(self, axis: Axis, places: Integers) -> dict[int, Row]:
         """Some rows by their places in the batch."""
         taken = self.batch.take(pa.array(places, pa.int64()))
         positions, known = axis.positions(taken, 0)
         if axis.column is None:
             positions = places + self.ordinal + 1
-        columns = [[plain(value) for value in _values(column)] for column in taken.columns]
-        found = {}
-        for i, place in enumerate(places.tolist()):
-            at = axis.text(int(positions[i])) if known is None or known[i] else ""
-            values = {name: column[i] for name, column in zip(taken.schema.names, columns, strict=True)}
-            found[place] = Row(self.file, int(self.numbers[place]) + 1, at, values)
-        return found
+        found = shown_rows(taken, [self.file] * len(places), self.numbers[places], axis, positions, known)
+        return dict(zip(places.tolist(), found, strict=True))
+
+
+def shown_rows(
+    batch: pa.RecordBatch,
+    files: list[str],
+    numbers: Integers,
+    axis: Axis,
+    positions: Positions,
+    known: Flags | None,
+) -> list[Row]:
+    """Rows with their files, their numbers there, counted from zero, and where they stand on an axis."""
+    columns = [[plain(value) for value in _values(column)] for column in batch.columns]
+    found = []
+    for i, file in enumerate(files):
+        at = axis.text(int(positions[i])) if known is None or known[i] else ""
+        values = {name: column[i] for name, column in zip(batch.schema.names, columns, strict=True)}
+        found.append(Row(file, int(numbers[i]) + 1, at, values))
+    return found
 
 
 def _values(column: pa.Array) -> list[Any]:

@@ -2,11 +2,12 @@
 
     Backtest
       streams   one Track each:  files, rows, rejected rows, and the axis that counts stand over
-      queries   one QueryResult each:  counts over the axis, first, last and sample rows, overlaps
+      joins     one Track each:  two streams that are joined, and the axis that both have in common
+      queries   one QueryResult each:  counts over the axis, first, last and sample rows, or pairs of rows, overlaps
       refused   queries that do not compile
       checks    expectations, each with its verdict
 
-Invariant: `len(query.counts) == len(track.rows_over)` for the track of the query's stream, and
+Invariant: `len(query.counts) == len(track.rows_over)` for the track that the query's `stream` names, and
 `sum(query.counts) + query.off_axis == query.matches`.
 """
 
@@ -39,6 +40,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """Two rows that satisfy a join, by alias in the order of FROM."""
+
+    at: str  # where the later of them stands on the axis
+    rows: dict[str, Row]
+
+
+@dataclass(frozen=True, slots=True)
 class Overlap:
     """How many of a query's matches another query has too."""
 
@@ -51,26 +60,27 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """What one query would have matched."""
+    """What one query would have matched: rows, or pairs of rows if it is a join."""
 
     id: str
     sql: str
-    stream: str
+    stream: str  # of a join "quotes JOIN trades", as the track is called
     matches: int
-    rows: int  # of its stream
+    rows: int  # of its stream, or streams
     verdict: FiringVerdict
     counts: tuple[int, ...] = ()
     off_axis: int = 0  # matches whose row has no time
-    first: Row | None = None
-    last: Row | None = None
-    samples: tuple[Row, ...] = ()
+    first: Row | Pair | None = None
+    last: Row | Pair | None = None
+    samples: tuple[Row | Pair, ...] = ()
     covered: int | None = None  # matches that some existing query has too; None: nothing to compare with
     overlaps: tuple[Overlap, ...] = ()  # the largest
     replaces: bool = False  # an existing query has the same id
+    is_join: bool = False
 
     @property
     def share(self) -> float:
-        """Matches for each row of the stream.
+        """Matches for each row of the stream; of a join that may be more than one.
 
         >>> QueryResult("q", "SELECT * FROM s", "s", matches=1, rows=4, verdict=FiringVerdict.FIRES).share
         0.25
@@ -92,7 +102,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One stream's history."""
+    """One stream's history, or what two streams have that are joined; these have no source of their own."""
 
     stream: str
     source: str
@@ -139,6 +149,12 @@ class Backtest:
     refused: tuple[RefusedQuery, ...] = ()
     checks: tuple[ExpectationResult, ...] = ()
     existing: int = 0  # existing queries that were compared with
+    joins: tuple[Track, ...] = ()
+
+    @property
+    def tracks(self) -> tuple[Track, ...]:
+        """Of streams, and of joined ones."""
+        return (*self.streams, *self.joins)
 
     def of(self, *verdicts: FiringVerdict) -> tuple[QueryResult, ...]:
         """The queries with one of some verdicts."""

@@ -11,7 +11,7 @@ import typer
 
 from eddyline.cli import backtest, demo, doctor, match, pipeline, query, run
 from eddyline.cli.failures import Command, RegistryCommand, Root
-from eddyline.standing.own_process import collect_rarely
+from eddyline.standing.merging.own_process import collect_rarely
 
 app = typer.Typer(
     cls=Root,

@@ -8,7 +8,11 @@ import typer
 
 from eddyline.backtest.as_json import as_json
 from eddyline.cli.options import (
+    Aheads,
+    EventTimes,
+    Idles,
     InputFormat,
+    Latenesses,
     MaybeSchemas,
     Rejected,
     Runtime,
@@ -21,6 +25,7 @@ from eddyline.cli.options import (
 from eddyline.cli.output.backtest import show
 from eddyline.cli.output.progress import Terminal
 from eddyline.cli.output.terminal import Exit, Printer, print_json
+from eddyline.service.files.event_times import TimeOptions
 from eddyline.service.jobs.backtest import BacktestRequest
 from eddyline.service.jobs.backtest import backtest as run_backtest
 
@@ -65,6 +70,10 @@ def backtest(
         ),
     ] = None,
     schema: MaybeSchemas = None,
+    event_time: EventTimes = [],  # noqa: B006 (typer copies it)
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     samples: Annotated[int, typer.Option(min=0, max=100, help="Sample rows of each query.")] = 3,
     input_format: InputFormat = None,
     rejects: Rejected = None,
@@ -81,7 +90,10 @@ def backtest(
     queries match the same rows, and which queries never fire or fire on everything. The history may be larger than
     memory. With --expect it checks what you expect.
 
-    With --runtime spark the history is Parquet of any size, and the report is the same.
+    A query that joins streams needs a history of each, and their event times (--event-time). Its matches are pairs of
+    rows, counted over the event time.
+
+    With --runtime spark the history is Parquet of any size, and the report is the same. Joins are refused there.
 
     An expectation that fails, a refused query and a row that cannot be read make the exit code 1; the rest goes on.
 
@@ -89,6 +101,7 @@ def backtest(
     Examples:
       eddyline backtest new.sql --stream quotes=history/
       eddyline backtest new.jsonl --stream quotes=history/ --against eddyline.db --report backtest.html
+      eddyline backtest joins.sql -s quotes=quotes/ -s trades=trades/ --event-time at --report backtest.html
       eddyline backtest new.sql --runtime spark --stream quotes=s3a://lake/quotes/ --time at --report backtest.html
       eddyline backtest new.sql -s 'quotes=2026-01-*.parquet' --time at --expect expect.toml --junit backtest.xml
 
@@ -114,6 +127,7 @@ def backtest(
         junit=junit,
         time=time,
         schemas=schema or (),
+        times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
         samples=samples,
         input_format=input_format,
         rejects=rejects,

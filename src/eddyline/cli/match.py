@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from eddyline.cli.options import (
+    Aheads,
+    EventTimes,
+    Idles,
     InputFormat,
+    Latenesses,
     MaybeRegistry,
     MaybeSchemas,
     QueryFiles,
@@ -27,8 +31,14 @@ from eddyline.cli.output.terminal import Exit, Printer, counted, counted_rows, n
 from eddyline.errors import UsageError
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
+from eddyline.service.files.event_times import TimeOptions
 from eddyline.service.jobs.match import MatchForm, MatchOutcome, MatchRequest, match_files
 from eddyline.service.jobs.match_spark import match_on_spark
+
+_LEFT_OUT: Final = {
+    "no time": "the event time is NULL",
+    "out of range": "the event time is too far from 1970",
+}
 
 
 def match(
@@ -40,10 +50,15 @@ def match(
     registry: MaybeRegistry = None,
     stream: StreamSources = None,
     schema: MaybeSchemas = None,
+    event_time: EventTimes = [],  # noqa: B006 (typer copies it)
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     output: Annotated[
         MatchForm | None,
         typer.Option(
-            help="counts: matches of each query. pairs: which query matched which row. rows: what the queries select. "
+            help="counts: matches of each query. pairs: which query matched which row, or which two. "
+            "rows: what the queries select. "
             "By default counts on a terminal, else rows."
         ),
     ] = None,
@@ -77,14 +92,18 @@ def match(
     them are shown; the other rows are matched. Rejected rows and refused queries make the exit code 1; a file that is
     broken as a whole makes it 3.
 
+    A query that joins streams needs rows of each of them, and their event times (--event-time). Its matches are pairs
+    of rows: with_file and with_row name the second one. Files need not be sorted by time.
+
     With --runtime spark the rows are Parquet of any size, pairs and rows need --out, and what is written there are
-    folders of Spark's part files, in no order.
+    folders of Spark's part files, in no order. Joins are refused there.
 
     \b
     Examples:
       eddyline match quotes.parquet --queries rules.sql
       eddyline match --queries rules.sql --stream quotes=history/ --out matches.parquet
       eddyline match --stream 'quotes=2026-01-*.csv.gz' --output pairs --out pairs.csv --rejects bad.jsonl
+      eddyline match -q joins.sql --stream quotes=quotes.csv --stream trades=trades/ --event-time ts --out pairs.jsonl
       eddyline match --runtime spark --stream quotes=s3a://lake/quotes/ --output pairs --out pairs.parquet
       cat quotes.jsonl | eddyline match - --queries rules.sql --schema 'symbol STRING, price DOUBLE' > matches.jsonl
     """
@@ -110,6 +129,7 @@ def match(
         streams=stream or (),
         source=source,
         schemas=schema or (),
+        times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
         form=form,
         out=where,
         format=format,
@@ -143,8 +163,20 @@ def _show(found: MatchOutcome) -> None:
         ]
         Printer().table(("query", "matches"), rows, right=(1,))
     matches = f"{counted(totals.matches, 'match', 'matches')} of {counted(len(counts), 'query', 'queries')}"
+    pairs = (
+        f" ({counted(totals.pairs, 'pair', 'pairs')} of {counted(len(found.joins), 'join', 'joins')})"
+        if found.joins
+        else ""
+    )
     written = f", written to {where}" if where not in (None, STANDARD_OUTPUT) else ""
-    note(f"{counted_rows(totals.rows)}, {matches}{written}")
+    note(f"{counted_rows(totals.rows)}, {matches}{pairs}{written}")
+    _show_left_out(found)
+
+
+def _show_left_out(found: MatchOutcome) -> None:
+    for stream, reasons in found.left_out.items():
+        for reason, count in reasons.items():
+            note(f"{counted_rows(count)} of {stream} left out of joins: {_LEFT_OUT[reason]}")
 
 
 def _show_rejects(rejects: Rejects) -> None:

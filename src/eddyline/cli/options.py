@@ -17,10 +17,42 @@ from eddyline.service.registries import DEFAULT, VARIABLE
 HELP: Final = (
     "What the stream's columns are: a Parquet, Arrow, CSV or JSON file, a .ddl file, or text such as "
     "'symbol STRING, price DOUBLE'. NAME=SCHEMA names the stream, and may be given several times. A lone SCHEMA is "
-    "the stream that the queries name."
+    "the stream that the queries name. Text may end in WITH (event_time = ts, lateness = '10 seconds')."
 )
 Schemas = Annotated[list[str], typer.Option("--schema", metavar="[NAME=]SCHEMA", help=HELP)]
 MaybeSchemas = Annotated[list[str] | None, typer.Option("--schema", metavar="[NAME=]SCHEMA", help=HELP)]
+EventTimes = Annotated[
+    list[str],
+    typer.Option(
+        "--event-time",
+        metavar="[NAME=]COLUMN",
+        help="The column that says when a tuple happened, which joins need: a timestamp, a date or a whole number.",
+    ),
+]
+Latenesses = Annotated[
+    list[str],
+    typer.Option(
+        "--lateness",
+        metavar="[NAME=]LENGTH",
+        help="How far behind the latest tuple others may come and still be joined, such as '10 seconds'.",
+    ),
+]
+Aheads = Annotated[
+    list[str],
+    typer.Option(
+        "--ahead",
+        metavar="[NAME=]LENGTH",
+        help="How far ahead of the clock tuples may be and still be joined; '1 day', if it is not given.",
+    ),
+]
+Idles = Annotated[
+    list[str],
+    typer.Option(
+        "--idle",
+        metavar="[NAME=]LENGTH",
+        help="After how long a silent stream no longer holds back those that are joined with it.",
+    ),
+]
 StreamName = Annotated[str | None, typer.Option("--stream", help="Name of the stream of a lone SCHEMA.")]
 TimeZone = Annotated[str, typer.Option(help="Session time zone, as Spark names them.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

@@ -10,7 +10,20 @@ from collections.abc import Callable
 from typing import Final
 from uuid import uuid4
 
-from sqlalchemy import Connection, delete, insert, inspect, select
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    MetaData,
+    Table,
+    Text,
+    delete,
+    insert,
+    inspect,
+    select,
+    text,
+)
 
 from eddyline.errors import RegistryError
 from eddyline.registry.tables import (
@@ -27,7 +40,18 @@ from eddyline.registry.tables import (
 
 def make_versions(connection: Connection) -> None:
     """Format 1: versions, queries and streams."""
-    for table in (SCHEMA_VERSION, VERSIONS, QUERIES, STREAMS):
+    streams = Table(
+        STREAMS.name,
+        MetaData(),
+        Column("key", Text, primary_key=True),
+        Column("from_version", BigInteger, primary_key=True, autoincrement=False),
+        Column("to_version", BigInteger, nullable=False),
+        Column("name", Text, nullable=False),
+        Column("schema", Text, nullable=False),
+        Column("event_time", Text),
+        Index("eddyline_streams_open", "key", "to_version", unique=True),
+    )
+    for table in (SCHEMA_VERSION, VERSIONS, QUERIES, streams):
         table.create(connection)
 
 
@@ -48,11 +72,18 @@ def add_identity(connection: Connection) -> None:
     connection.execute(insert(IDENTITY).values(identity=uuid4().hex))
 
 
+def add_lengths(connection: Connection) -> None:
+    """Format 5: how late tuples of a stream may be, how far ahead, and after how long it is idle."""
+    for name in ("lateness", "ahead", "idle"):
+        connection.execute(text(f"ALTER TABLE {STREAMS.name} ADD COLUMN {name} TEXT"))
+
+
 MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (
     make_versions,
     add_budgets_and_counters,
     add_counted,
     add_identity,
+    add_lengths,
 )
 FORMAT: Final = len(MIGRATIONS)
 READABLE: Final = 3  # the oldest form in which nothing is missing that readers ask for

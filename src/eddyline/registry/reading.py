@@ -6,12 +6,12 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, func, or_, select, text
 
 from eddyline.errors import RegistryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query_state import State
-from eddyline.registry.rows import ENTRY, STREAM, VERSION, entries_of, stream_of, tag_text, version_of
+from eddyline.registry.rows import ENTRY, VERSION, entries_of, stream_of, tag_text, version_of
 from eddyline.registry.tables import OPEN, QUERIES, STREAMS, VERSIONS
 from eddyline.registry.values import Diff, Entry, Step, Version
 
@@ -113,8 +113,14 @@ def chunks(ids: Iterable[str]) -> Iterable[list[str]]:
 
 def read_streams(connection: Connection, version: int | None = None) -> list[Stream]:
     """The streams of a version, in the order in which they were declared."""
-    rows = select(*STREAM).where(at(STREAMS, version)).order_by(STREAMS.c.from_version, STREAMS.c.key)
-    return [stream_of(row) for row in connection.execute(rows)]
+    every_column = text("*")  # an older registry that may only be read has fewer than the table says
+    rows = (
+        select(every_column)
+        .select_from(STREAMS)
+        .where(at(STREAMS, version))
+        .order_by(STREAMS.c.from_version, STREAMS.c.key)
+    )
+    return [stream_of(dict(row)) for row in connection.execute(rows).mappings()]
 
 
 def read_versions(connection: Connection, numbers: Collection[int] | None = None) -> list[Version]:

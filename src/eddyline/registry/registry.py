@@ -32,6 +32,7 @@ from eddyline.registry.values import (
     fitting_reason,
     reason_text,
     storable,
+    what_differs,
 )
 from eddyline.registry.writing import write
 
@@ -152,7 +153,7 @@ class Registry:
     def declare(
         self, stream: Stream, *, author: str | None = None, reason: str = "", check: Check | None = None
     ) -> Change:
-        """Enter a stream; one that is there already with other columns is changed if `check` lets all queries be."""
+        """Enter a stream; one that is declared otherwise already is changed if `check` lets all queries be."""
         return self.change((), streams=[stream], author=author, reason=reason, check=check)
 
     def change(
@@ -306,15 +307,16 @@ def _disturbed(
     check: Check | None,
     put: Collection[str],
 ) -> list[QueryError]:
-    """The registered queries that streams with other columns would break; `put` are those that are checked anyway."""
+    """The registered queries that streams declared otherwise would break; `put` are those that are checked anyway."""
     before = {stream.name.lower(): stream for stream in present}
     other = [stream for stream in declared if before.get(stream.name.lower(), stream) != stream]
     if not other:
         return []
     if check is None:
         raise RegistryError(
-            f'the stream "{other[0].name}" is declared with other columns',
-            hint="hand in a check for the new columns, so that the registered queries are looked at again",
+            f'the stream "{other[0].name}" is declared with '
+            f"{what_differs(before[other[0].name.lower()], other[0])}",
+            hint="hand in a check for the new declaration, so that the registered queries are looked at again",
         )
     broken: list[QueryError] = []
     for entry in reading.read_entries(connection):

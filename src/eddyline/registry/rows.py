@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -13,10 +13,11 @@ import pyarrow as pa
 from eddyline.errors import EddylineError, RegistryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query_state import State
-from eddyline.registry.tables import OPEN, QUERIES, STREAMS, VERSIONS
+from eddyline.registry.tables import OPEN, QUERIES, VERSIONS
 from eddyline.registry.values import Entry, Version
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LENGTHS: Final = ("lateness", "ahead", "idle")
 _STATES: Final = {str(state): state for state in State}
 
 ENTRY: Final = tuple(
@@ -34,7 +35,6 @@ ENTRY: Final = tuple(
         "spark_only",
     )
 )
-STREAM: Final = (STREAMS.c.name, STREAMS.c.schema, STREAMS.c.event_time)
 VERSION: Final = tuple(
     VERSIONS.c[name] for name in ("version", "at", "author", "reason", "added", "changed", "removed")
 )
@@ -96,11 +96,12 @@ def tag_text(tags: Sequence[str]) -> str:
     return json.dumps(list(tags), ensure_ascii=False) if tags else "[]"
 
 
-def stream_of(row: Sequence[Any]) -> Stream:
-    """A stream from the columns `STREAM`."""
-    name, schema, event_time = row
+def stream_of(row: Mapping[str, Any]) -> Stream:
+    """A stream from its row; in a registry of format 4 or older, which may only be read, that has no lengths."""
+    name, lengths = row["name"], {length: row.get(length) for length in _LENGTHS}
     try:
-        return Stream(name, pa.ipc.read_schema(pa.BufferReader(base64.b64decode(schema))), event_time)
+        schema = pa.ipc.read_schema(pa.BufferReader(base64.b64decode(row["schema"])))
+        return Stream(name, schema, row["event_time"], **lengths)
     except (pa.ArrowException, ValueError, EddylineError) as error:
         raise RegistryError(f'the registry is damaged: stream "{name}" cannot be read: {error}') from None
 
@@ -114,7 +115,12 @@ def stream_row(stream: Stream, version: int) -> dict[str, Any]:
         "name": stream.name,
         "schema": base64.b64encode(stream.schema.serialize().to_pybytes()).decode("ascii"),
         "event_time": stream.event_time,
+        **{length: _text(getattr(stream, length)) for length in _LENGTHS},
     }
+
+
+def _text(length: object) -> str | None:
+    return None if length is None else str(length)
 
 
 def version_of(row: Sequence[Any]) -> Version:

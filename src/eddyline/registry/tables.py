@@ -69,6 +69,9 @@ STREAMS: Final = Table(
     Column("name", Text, nullable=False),
     Column("schema", Text, nullable=False),  # Arrow's form of a schema, in base64
     Column("event_time", Text),
+    Column("lateness", Text),  # lengths of time, as people write them; numbers where the event time is one
+    Column("ahead", Text),
+    Column("idle", Text),
     Index(PREFIX + "streams_open", "key", "to_version", unique=True),
 )
 

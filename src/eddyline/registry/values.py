@@ -282,5 +282,17 @@ def storable(what: str, text: str) -> str:
     return text
 
 
+def what_differs(old: Stream, new: Stream) -> str:
+    """What one declaration of a stream has that another has not."""
+    if old.schema != new.schema:
+        return "other columns"
+    if old.name != new.name:
+        return "another spelling of its name"
+    if old.event_time != new.event_time:
+        return "another event time"
+    lengths = [name for name in ("lateness", "ahead", "idle") if getattr(old, name) != getattr(new, name)]
+    return f"other lengths for {' and '.join(lengths)}"
+
+
 def _refuse(what: str, text: object, hint: str = NAME_RULE) -> None:
     raise NameRefusedError(f"{what} {short_repr(text)} is not accepted", hint=hint)

@@ -14,8 +14,10 @@ from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.model.query_state import State, Verdict
 from eddyline.registry import Change, Check, Drop, Edit, Registry, Set
+from eddyline.registry.values import what_differs
 from eddyline.service.data_sources import check_zone
 from eddyline.service.edits import Edits
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, Finding
 from eddyline.service.registries import open_registry
@@ -38,11 +40,12 @@ class Signature:
 class Declaration:
     """Streams that come with queries, as `read_source` takes them; `name` is that of a lone one.
 
-    A stream that is there with other columns is changed only where that is asked for (`redeclare`).
+    `times` says more about event times. A stream that is there with other columns, or another event time, is changed only where that is asked for (`redeclare`).
     """
 
     schemas: Sequence[str] = ()
     name: str | None = None
+    times: TimeOptions = NO_OPTIONS
     time_zone: str = "UTC"
     redeclare: bool = False
 
@@ -177,11 +180,13 @@ def _declared(
     schemas = declaration.schemas
     if declaration.name is not None and not schemas:
         raise UsageError("--stream gives a lone schema its name, and there is no --schema")
-    declared = streams_of([read_source(option) for option in schemas], queries, name=declaration.name)
+    sources = [read_source(option) for option in schemas]
+    declared = streams_of(sources, queries, name=declaration.name, times=declaration.times)
     for one in declared:
-        if not declaration.redeclare and present.get(one.name.lower(), one) != one:
+        before = present.get(one.name.lower(), one)
+        if not declaration.redeclare and before != one:
             raise RegistryError(
-                f'the stream "{one.name}" is declared with other columns',
+                f'the stream "{one.name}" is declared with {what_differs(before, one)}',
                 hint="leave --schema out to use those, or say --redeclare to change them for all queries",
             )
     known = present | {one.name.lower(): one for one in declared}

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from eddyline.errors import UsageError
+from eddyline.errors import QueryError, UsageError
 from eddyline.functions.zones import find_zone
+from eddyline.model import types as t
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import is_event_time, length_text
 from eddyline.model.query import Query
 from eddyline.runtime.embedded.infer import Inferred, infer
 from eddyline.runtime.embedded.input_files import input_files
 from eddyline.runtime.embedded.outlets import is_folder
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
+from eddyline.service.files.named import split_name
 from eddyline.service.files.schemas import SchemaSource, guess_name, read_source
 from eddyline.service.watcher import SILENT, Watcher
-
-_NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)
 
 
 class Data(NamedTuple):
@@ -48,6 +50,7 @@ def data_of(
     declared: Iterable[Stream],
     queries: Sequence[Query],
     *,
+    times: TimeOptions = NO_OPTIONS,
     format: str | None = None,
     infer: Callable[[str, str | None], Inferred] = infer,
     watcher: Watcher = SILENT,
@@ -55,10 +58,10 @@ def data_of(
     """The streams with their sources.
 
     A stream's schema is the one that is stated, else the registry's, else the one of its files, as `infer` tells; where it
-    had to guess, the watcher is told.
+    had to guess, the watcher is told. `times` says more about event times.
     """
     stated = [read_source(schema) for schema in schemas]
-    named = [_split(source) for source in sources]
+    named = [split_source(source) for source in sources]
     if lone is not None:
         named.append((_name_of(lone, stated, declared, queries), lone))
     _check(named, stated)
@@ -67,16 +70,40 @@ def data_of(
     for name, source in named:
         schema = _stated_for(name, stated, alone=len(named) == 1)
         if schema is not None:
-            result.append(Data(Stream(name, schema.schema), source))
+            result.append(Data(schema.stream(name), source))
         elif name.lower() in known:
             result.append(Data(known[name.lower()], source))
         else:
             found = infer(source, format)
             result.append(Data(Stream(name, found.schema), source, found.guessed_from))
+    streams = times.apply(each.stream for each in result)
+    result = [each._replace(stream=stream) for each, stream in zip(result, streams, strict=True)]
     for note in (each.note for each in result):
         if note is not None:
             watcher.note(note)
     return result
+
+
+def complete(streams: Iterable[Stream]) -> list[Stream]:
+    """Streams of which all rows are there, so that none is late: an event time is enough to join them."""
+    return [
+        replace(stream, lateness=0 if kind in t.INTEGRAL else length_text(0, kind))
+        if stream.times is not None and stream.times.lateness is None
+        else stream
+        for stream, kind in (
+            (stream, stream.types.get(stream.event_time or "", t.VOID)) for stream in streams
+        )
+    ]
+
+
+def with_option(problem: QueryError, data: Iterable[Data]) -> QueryError:
+    """The same problem; where the event time of a stream is missing, its hint names the option of a command."""
+    for stream in (each.stream for each in data):
+        if problem.message == f'stream "{stream.name}" has no event time':
+            fit = [name for name, kind in stream.types.items() if is_event_time(kind)]
+            likely = [name for name in fit if stream.types[name] not in t.INTEGRAL] or fit
+            problem.hint = f"say which column it is: --event-time {stream.name}={[*likely, 'COLUMN'][0]}"
+    return problem
 
 
 def check_zone(name: str) -> None:
@@ -108,11 +135,12 @@ def refuse_overwriting(
         taken.add(path)
 
 
-def _split(text: str) -> tuple[str, str]:
-    match = _NAMED.fullmatch(text)
-    if match is None:
+def split_source(text: str) -> tuple[str, str]:
+    """The stream and the source that `--stream` names."""
+    name, source = split_name(text)
+    if name is None:
         raise UsageError(f'--stream is written as NAME=SOURCE, such as quotes=quotes.csv, not "{text}"')
-    return match[1], match[2]
+    return name, source
 
 
 def _name_of(

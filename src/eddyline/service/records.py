@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Budget, Diff, Entry, Step, Version
+from eddyline.service.files.event_times import times_of
+from eddyline.sql.grammar.select import parse
 
 
 def record_of(entry: Entry) -> dict[str, Any]:
@@ -19,6 +23,11 @@ def record_of(entry: Entry) -> dict[str, Any]:
         "destination": entry.destination,
         "metadata": dict(entry.metadata),
     }
+
+
+def times_json(streams: Sequence[Stream]) -> dict[str, dict[str, str | int]]:
+    """What streams say of their event times, by name, where they say something."""
+    return {stream.name: said for stream in streams if (said := times_of(stream))}
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
@@ -67,10 +76,20 @@ def diff_json(found: Diff) -> dict[str, Any]:
     }
 
 
+def streams_read(entry: Entry, streams: Sequence[Stream]) -> list[Stream]:
+    """The streams that a query reads; none where only Spark can read its text."""
+    try:
+        names = [stream.name.lower() for stream in parse(entry.sql).streams]
+    except QueryError:
+        return []
+    return [stream for stream in streams if stream.name.lower() in names]
+
+
 def _stream_json(stream: Stream | None) -> dict[str, Any] | None:
     if stream is None:
         return None
-    return {"name": stream.name, "columns": {field.name: str(field.type) for field in stream.schema}}
+    columns = {field.name: str(field.type) for field in stream.schema}
+    return {"name": stream.name, "columns": columns, **times_of(stream)}
 
 
 def budget_json(budget: Budget) -> dict[str, Any]:

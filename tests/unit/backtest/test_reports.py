@@ -142,7 +142,7 @@ def test_json() -> None:
             "first",
             "last",
         ),
-        *("samples", "covered", "overlaps", "replaces"),
+        *("samples", "covered", "overlaps", "replaces", "is_join"),
     }
     assert set(found["queries"][0]["first"]) == {"file", "number", "at", "values"}
     assert found["refused"][0]["id"] == "typo" and found["rejected"] == 1

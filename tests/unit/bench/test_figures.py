@@ -24,13 +24,16 @@ from bench.experiments.scale import Scale
 from eddyline.config import OrderSettings
 from eddyline.model.visit_order import VisitOrder
 from eddyline.order.statistics import count_visits
+from tests.conftest import some
 
 OURS = [module for paper in ("asc-1", "asc-2", "beyond") for module in FIGURES[paper]]
 TINY = Scale(0.001)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", OURS, ids=lambda module: module.__name__.rpartition(".")[2])
+@pytest.mark.parametrize(
+    "module", some(OURS, quick=OURS[::3]), ids=lambda module: module.__name__.rpartition(".")[2]
+)
 def test_every_figure_runs(module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_attribute, "PREDICATES", (5, 20))
     monkeypatch.setattr(orders, "LEARNT_FROM", 100)

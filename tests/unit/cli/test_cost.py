@@ -161,3 +161,80 @@ def test_budgets_are_listed_and_removed(registry: Path) -> None:
     missing = run("budget", "remove", "cheap")
     assert missing.exit_code == 1 and 'the query "cheap" has no budget' in missing.stderr
     assert run("budget", "set", "cheap").exit_code == 2
+
+
+TIMED = "symbol STRING, price DOUBLE, ts TIMESTAMP WITH (event_time = ts, lateness = '10 seconds')"
+JOIN = """SELECT q.symbol FROM quotes q JOIN trades t ON q.symbol = t.symbol
+    WHERE t.ts BETWEEN q.ts AND q.ts + INTERVAL 5 SECONDS AND q.price < 10"""
+
+
+@pytest.fixture
+def joins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A registry with a join, a query of one of its streams, and a join that is never true."""
+    (tmp_path / "joins.sql").write_text(
+        f"-- name: spread\n{JOIN};\n-- name: cheap\nSELECT symbol FROM quotes WHERE price < 10;\n"
+        f"-- name: never\n{JOIN} AND q.price > 20;\n"
+    )
+    monkeypatch.setenv("EDDYLINE_REGISTRY", str(tmp_path / "eddyline.db"))
+    schemas = ["--schema", f"quotes={TIMED}", "--schema", f"trades={TIMED}"]
+    assert run("import", tmp_path / "joins.sql", *schemas).exit_code == 0
+    return tmp_path / "eddyline.db"
+
+
+def test_a_join_and_its_parts(joins: Path) -> None:
+    assert run("cost", "spread").stdout.splitlines() == [
+        'query "spread": 209 ns a tuple, 353 bytes',
+        "  q: keeping tuples of quotes by symbol: 60 ns, 0 bytes",
+        "  t: keeping tuples of trades by symbol: 60 ns, 0 bytes",
+        "  q: looking up tuples of quotes among those of trades by symbol: 40 ns, 0 bytes",
+        "  t: looking up tuples of trades among those of quotes by symbol: 40 ns, 0 bytes",
+        "  q: its entry in the list of a tuple: 6 ns, 4 bytes",
+        "  q: price located: 2.5 ns, 0 bytes, shared with 1 other",
+        "  q: price < 10.0: 0.0043 ns, 9 bytes, shared with 1 other",
+        "  q: its own result: 0.0022 ns, 12 bytes",
+        "  q: the row-by-row form for small batches: 0 ns, 222 bytes, shared with 1 other",
+        "  what is known of its sides: 0 ns, 102 bytes",
+        "  q: the constant 10.0 of price: 0 ns, 4 bytes, shared with 1 other",
+    ]
+    assert run("cost", "never").stdout.splitlines() == [
+        'query "never": 0 ns a tuple, 0 bytes',
+        "  it is never true, so nothing is done for it",
+    ]
+    listed = run("cost").stdout.splitlines()
+    assert listed[1].split()[0] == "spread" and listed[1].endswith("  q: keeping tuples of quotes by symbol")
+    found = parsed(run("cost", "--json"))
+    assert sum(query["bytes"] for query in found["queries"]) == found["total"]["bytes"]
+
+
+def test_what_one_more_join_would_cost(joins: Path) -> None:
+    assert run("cost", "--add", JOIN.replace("< 10", "< 20")).stdout.splitlines() == [
+        'adding "the query": 6.01 ns a tuple, 132 bytes',
+        "  q: its entry in the list of a tuple: 6 ns, 4 bytes",
+        "  q: price < 20.0, compared for it alone: 0.0061 ns, 10 bytes",
+        "  what is known of its sides: 0 ns, 102 bytes",
+        "  q: its own result: 0 ns, 8 bytes",
+        "  q: the constant 20.0 of price: 0 ns, 8 bytes",
+        "on top of 3 queries: 6.01 ns a tuple, 132 bytes",
+    ]
+
+
+def test_a_join_measured_on_rows(joins: Path, tmp_path: Path) -> None:
+    (tmp_path / "quotes.csv").write_text(
+        "symbol,price,ts\nA,5.0,2026-01-01 00:00:00\nB,50.0,2026-01-01 00:00:01\n"
+    )
+    result = run("cost", "spread", "--stream", f"quotes={tmp_path / 'quotes.csv'}")
+    assert result.exit_code == 0
+    assert "ns measured" in result.stdout.splitlines()[0]
+    assert result.stdout.splitlines()[-1].startswith("  if it were the only query: ")
+
+
+def test_a_join_over_its_budget_is_refused(joins: Path) -> None:
+    assert run("budget", "set", "ann", "--owner", "--ns", "50").exit_code == 0
+    result = run("add", "other", JOIN.replace("q.symbol = t.symbol", "q.price = t.price"), "--owner", "ann")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[1:3] == [
+        '  query "other": it would cost 217 ns a tuple, most of it for q: keeping tuples of quotes by price, '
+        "and every query of ann may cost 50",
+        "  hint: query cost --add shows all parts; query budget set ann --owner allows more",
+    ]
+    assert run("add", "again", JOIN.replace("< 10", "< 30"), "--owner", "ann").exit_code == 0

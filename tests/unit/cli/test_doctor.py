@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 from eddyline import kernels
 from eddyline.cli import app
 from eddyline.errors import SetupError
+from eddyline.model.catalog import Stream
 from eddyline.registry import Put, Registry
 from eddyline.service.jobs import doctor
 from eddyline.service.jobs.doctor import Checkup, look_at_registry
@@ -76,9 +78,11 @@ def test_compiled_code_is_missing_or_cannot_be_kept(tmp_path: Path, monkeypatch:
 
 def test_a_registry_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
     with Registry.open("eddyline.db") as registry:
-        registry.declare(QUOTES)
+        registry.declare(replace(QUOTES, lateness="10 seconds"))
         registry.change([Put("cheap", "SELECT * FROM quotes WHERE price < 10")])
-    held = "format 4, version 2, queries: 1 enabled, streams: quotes"
+        registry.declare(Stream("news", QUOTES.schema))
+    streams = "quotes (event time at, lateness 10 seconds), news"
+    held = f"format 5, version 3, queries: 1 enabled, streams: {streams}"
     assert parts()["registry"]["found"] == f"eddyline.db: {held}"
     Path("eddyline.db").rename("other.db")
     assert parts()["registry"]["state"] == "missing"

@@ -228,3 +228,58 @@ def test_what_a_terminal_would_obey_is_shown_as_text(tmp_path: Path) -> None:
 def test_why_no_tuple_can_match(where: str, hint: str) -> None:
     line = json.dumps({"id": "a", "sql": f"SELECT * FROM q WHERE {where}"})
     assert json.loads(check("-", "--json", text=line.encode()).stdout)["findings"][0]["hint"] == hint
+
+
+def check_joins(tmp_path: Path, conditions: dict[str, str]) -> Result:
+    """Check joins of two streams under conditions, all of them within five seconds."""
+    soon = "t.at BETWEEN q.at AND q.at + INTERVAL 5 SECONDS"
+    texts = [
+        f"-- name: {id}\nSELECT q.symbol FROM quotes q JOIN trades t USING (symbol) WHERE {soon} AND {condition};"
+        for id, condition in conditions.items()
+    ]
+    (tmp_path / "joins.sql").write_text("\n".join(texts))
+    columns = "symbol STRING, price DOUBLE, at TIMESTAMP WITH (event_time = at, lateness = '10 seconds')"
+    return check(tmp_path / "joins.sql", "--schema", f"trades={columns}", schema=f"quotes={columns}")
+
+
+def test_joins_that_are_never_true(tmp_path: Path) -> None:
+    result = check_joins(
+        tmp_path,
+        {
+            "side": "q.price < 1 AND q.price > 3",
+            "window": "t.at > q.at + INTERVAL 6 SECONDS",
+            "null": "t.price < NULL",
+            "both": "t.price + q.price < NULL",
+            "keys": "q.symbol = 'A' AND t.symbol = 'B'",
+            "branches": "(q.price < 1 AND q.price > 3 OR t.price < 1 AND t.price > 3)",
+        },
+    )
+    assert result.exit_code == 1
+    found = [line.strip() for line in result.stdout.splitlines() if line.startswith("  ")]
+    assert found == [
+        'query "side": no pair can ever match',
+        'hint: its conditions on "q" exclude each other',
+        'query "window": no pair can ever match',
+        "hint: its time bounds exclude each other",
+        'query "null": no pair can ever match',
+        "hint: a comparison with NULL is never true; to ask for NULL write IS NULL",
+        'query "both": no pair can ever match',
+        "hint: what it asks of both sources is never true",
+        'query "keys": no pair can ever match',
+        'hint: its conditions on "q" exclude each other',
+        'query "branches": no pair can ever match',
+        'hint: its conditions on "q" exclude each other; its conditions on "t" exclude each other',
+    ]
+
+
+def test_joins_are_checked_like_other_queries(tmp_path: Path) -> None:
+    result = check_joins(
+        tmp_path,
+        {"good": "q.price < t.price", "typo": "q.prise < 1", "regex": r"q.symbol RLIKE '(a)\\1'"},
+    )
+    assert result.exit_code == 1
+    assert [line for line in result.stdout.splitlines() if "quer" in line] == [
+        '  query "typo": stream "quotes" has no column "prise"',
+        "  query \"regex\": pattern '(a)\\1' needs backtracking: at most 1,000,000 steps per row, then NULL",
+        "1 file: 3 queries read, 2 accepted, 1 error, 1 note",
+    ]

@@ -78,3 +78,86 @@ def test_files(tmp_path: Path) -> None:
     assert explain(tmp_path / "missing.sql").exit_code == 3
     (tmp_path / "empty.sql").write_text("")
     assert explain(tmp_path / "empty.sql").exit_code == 3
+
+
+JOINED = (
+    "quotes=symbol STRING, price DOUBLE, ts TIMESTAMP",
+    "Trades=symbol STRING, price DOUBLE, ts TIMESTAMP",
+)
+SPREAD = (
+    "SELECT q.symbol, t.price AS paid FROM quotes q JOIN trades t ON q.symbol = t.symbol "
+    "WHERE t.ts BETWEEN q.ts AND q.ts + INTERVAL 5 SECONDS AND NOT q.price >= 10 AND t.price > q.price"
+)
+
+
+def explain_join(query: str, *arguments: str) -> Result:
+    schemas = [part for schema in JOINED for part in ("--schema", schema)]
+    times = ["--event-time", "ts", "--lateness", "10 seconds"]
+    command = ["query", "explain", query, *schemas, *times, *arguments]
+    return CliRunner().invoke(app, command, catch_exceptions=False)
+
+
+def test_a_join() -> None:
+    result = explain_join(SPREAD)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "query",
+        f"  {SPREAD}",
+        "",
+        "bound to the streams quotes q JOIN Trades t, time zone UTC",
+        "  ((q.symbol = t.symbol) AND (t.ts >= q.ts) AND "
+        "(t.ts <= (q.ts + INTERVAL '0 00:00:05.000000' DAY TO SECOND)) AND "
+        "(NOT (q.price >= CAST(10 AS DOUBLE))) AND (t.price > q.price))",
+        "",
+        "q rewritten by fold_constants",
+        "  (NOT (price >= 10.0D)) in {true}",
+        "",
+        "q rewritten by push_down_not",
+        "  price in (-inf, 10.0)",
+        "",
+        "normal form",
+        "  branch",
+        "  ├─ q: price in (-inf, 10.0)",
+        "  ├─ t: always true",
+        "  ├─ key: q.symbol = t.symbol",
+        "  ├─ time: t.ts - q.ts from 0 seconds to 5 seconds",
+        "  └─ residual: (t.price > q.price)",
+        "",
+        "delivers",
+        "name    type    from",
+        "symbol  string  q.symbol",
+        "paid    double  t.price",
+    ]
+
+
+def test_a_join_for_machines() -> None:
+    found = json.loads(explain_join(SPREAD + " AND (q.price < 3 OR t.price <=> 7)", "--json").stdout)
+    assert (found["stream"], found["never_true"]) == ("quotes q JOIN Trades t", False)
+    assert found["sources"] == [{"alias": "q", "stream": "quotes"}, {"alias": "t", "stream": "Trades"}]
+    assert found["outputs"][1] == {"name": "paid", "expression": "t.price", "type": "double"}
+    first, second = found["branches"]
+    assert [side["free"] for side in first["sides"]] == [False, True]
+    assert first["sides"][0]["normal_form"] == {"subject": "price", "regions": "(-inf, 3.0)"}
+    assert [rewrite["rule"] for rewrite in first["sides"][0]["rewrites"]] == [
+        "fold_constants",
+        "push_down_not",
+        "merge_subject",
+    ]
+    assert second["sides"][1]["normal_form"] == {"subject": "price", "regions": "{7.0}"}
+    assert first["sides"][1]["rewrites"] == []
+    assert first["keys"] == [{"expressions": ["q.symbol", "t.symbol"], "null_safe": False}]
+    assert first["window"] == {"low": 0, "high": 5_000_000, "text": "t.ts - q.ts from 0 seconds to 5 seconds"}
+    assert first["residual"] == "(t.price > q.price)"
+
+
+def test_a_join_that_is_never_true() -> None:
+    never = SPREAD + " AND q.price > 20"
+    assert "  never true: no pair can ever match" in explain_join(never).stdout.splitlines()
+    found = json.loads(explain_join(never, "--json").stdout)
+    assert (found["never_true"], found["branches"]) == (True, [])
+
+
+def test_a_refused_join_is_a_finding() -> None:
+    result = explain_join("SELECT * FROM quotes q JOIN trades t ON q.symbol = t.symbol")
+    assert result.exit_code == 1
+    assert '"q" and "t" are not bound in time, so nothing could be forgotten' in result.stdout

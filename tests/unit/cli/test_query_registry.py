@@ -466,3 +466,85 @@ def test_nothing_that_a_registry_holds_reaches_a_terminal_raw(
             seen = re.sub(r"\x1b\[[0-9;]*m", "", result.output)  # our own colours
             raw = {c for c in seen if not c.isprintable() and c != "\n"}
             assert not raw, (words, raw)
+
+
+TIMED = "quotes=symbol STRING, price DOUBLE, ts TIMESTAMP, day DATE"
+
+
+def test_event_times(here: Path) -> None:
+    said = ("--event-time", "TS", "--lateness", "10 s", "--ahead", "2 days", "--idle", "quotes=30 seconds")
+    assert run("add", "cheap", CHEAP, "--schema", TIMED, *said).exit_code == 0
+    with Registry.open(here / "eddyline.db") as opened:
+        stream = opened.streams()[0]
+    assert (stream.event_time, stream.lateness, stream.ahead, stream.idle) == (
+        "ts",
+        "10 seconds",
+        "2 days",
+        "30 seconds",
+    )
+    told = "event time ts, lateness 10 seconds, ahead 2 days, idle 30 seconds"
+    assert f"stream quotes  {told}" in run("show", "cheap").stdout
+    assert read("show", "cheap")["event_times"] == {
+        "quotes": {"event_time": "ts", "lateness": "10 seconds", "ahead": "2 days", "idle": "30 seconds"}
+    }
+    assert f"+ stream quotes (symbol, price, ts, day), {told}" in run("diff", "0").stdout
+    new = read("diff", "0")["streams"][0]["new"]
+    assert new["lateness"] == "10 seconds" and new["columns"]["price"] == "double"
+    assert run("add", "dear", DEAR).exit_code == 0
+
+
+def test_event_times_that_are_declared_otherwise(here: Path) -> None:
+    said = ("--schema", TIMED, "--event-time", "ts", "--lateness")
+    assert run("add", "cheap", CHEAP, *said, "10 seconds").exit_code == 0
+    assert run("add", "dear", DEAR, *said, "10000 ms").exit_code == 0
+    result = run("add", "new", DEAR, *said, "1 minute")
+    assert result.exit_code == Exit.FAILURE
+    assert 'the stream "quotes" is declared with other lengths for lateness' in result.stderr
+    result = run("add", "new", DEAR, "--schema", TIMED)
+    assert result.exit_code == Exit.FAILURE and "is declared with another event time" in result.stderr
+    assert run("add", "new", DEAR, *said, "1 minute", "--redeclare").exit_code == 0
+    assert (
+        "~ stream quotes (symbol, price, ts, day), event time ts, lateness 1 minute"
+        in run("diff", "2").stdout
+    )
+
+
+def test_event_times_of_several_streams(here: Path) -> None:
+    (here / "rules.sql").write_text("-- name: a\nSELECT * FROM quotes;\n-- name: b\nSELECT * FROM trades;\n")
+    schemas = ("--schema", TIMED, "--schema", TIMED.replace("quotes", "trades"))
+    times = ("--event-time", "ts", "--event-time", "trades=day", "--lateness", "2 days")
+    assert run("import", "rules.sql", *schemas, *times).exit_code == 0
+    with Registry.open(here / "eddyline.db") as opened:
+        assert [(s.name, s.event_time, s.lateness) for s in opened.streams()] == [
+            ("quotes", "ts", "2 days"),
+            ("trades", "day", "2 days"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "message"),
+    [
+        (("--event-time", "ts", "--lateness", "soon"), Exit.FAILURE, "lateness 'soon' is no length of time"),
+        (("--event-time", "ts", "--lateness", "2 months"), Exit.FAILURE, "months and years differ in length"),
+        (("--event-time", "ts", "--lateness=-5 seconds"), Exit.FAILURE, "lateness '-5 seconds' is no length"),
+        (("--event-time", "when"), Exit.FAILURE, 'stream "quotes" has no column "when" to be its event time'),
+        (("--event-time", "day", "--lateness", "5 hours"), Exit.FAILURE, "dates count whole days"),
+        (("--event-time", "symbol", "--idle", "1 s"), Exit.FAILURE, "has the type string"),
+        (("--lateness", "5 hours"), Exit.USAGE, "--event-time"),
+        (("--event-time", "trades=ts"), Exit.USAGE, "trades"),
+    ],
+)
+def test_event_times_that_make_no_sense(
+    here: Path, words: tuple[str, ...], exit_code: Exit, message: str
+) -> None:
+    result = run("add", "cheap", CHEAP, "--schema", TIMED, *words)
+    assert result.exit_code == exit_code and message in result.stderr
+    with Registry.open(here / "eddyline.db") as opened:
+        assert opened.version == 0
+    result = run("check", "-", "--schema", TIMED, *words, text="")
+    assert result.exit_code == exit_code and message in result.stderr
+
+
+def test_event_times_need_a_schema(registry: Registry) -> None:
+    result = run("add", "a", CHEAP, "--event-time", "ts")
+    assert result.exit_code == Exit.USAGE and "--schema" in result.stderr

@@ -13,18 +13,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
+import pyarrow as pa
 import pytest
 from sqlalchemy import create_engine, insert, text, update
 
 from eddyline.errors import RegistryError
-from eddyline.registry import Put, Registry, database
+from eddyline.model.catalog import Stream
+from eddyline.registry import Put, Registry, Verdict, database
 from eddyline.registry.migrations import FORMAT, MIGRATIONS
-from eddyline.registry.tables import IDENTITY, OPEN, QUERIES, SCHEMA_VERSION, VERSIONS
+from eddyline.registry.rows import stream_row
+from eddyline.registry.tables import IDENTITY, OPEN, QUERIES, SCHEMA_VERSION, STREAMS, VERSIONS
 
 CHEAP = "SELECT * FROM quotes WHERE price < 10"
+TRADES = Stream("trades", pa.schema([("at", pa.timestamp("us", "UTC"))]), "at")
 
 
 @pytest.fixture
@@ -35,7 +40,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def filled(path: Path) -> Path:
     with Registry.open(path) as registry:
-        registry.change([Put(f"q{n}", CHEAP) for n in range(100)], author="ann")
+        registry.change([Put(f"q{n}", CHEAP) for n in range(100)], streams=[TRADES], author="ann")
     return path
 
 
@@ -212,7 +217,8 @@ def read_as_somebody_else(*files: Path) -> list[str]:
             try:
                 with Registry.open(file) as registry:
                     print(registry.version, len(registry.entries()), len(registry.history("q1")), end=" ")
-                    print(registry.counters(), registry.budgets(), registry.diff(0, 1).new, registry.streams())
+                    print(registry.counters(), registry.budgets(), registry.diff(0, 1).new, end=" ")
+                    print([(stream.name, stream.event_time) for stream in registry.streams()])
                     registry.change([Drop("q1")])
             except RegistryError as error:
                 print(error, end="\\0")
@@ -258,6 +264,8 @@ def test_file_and_folder_read_only(filled: Path, tmp_path: Path) -> None:
         connection.execute("PRAGMA journal_mode = delete")
     with Registry.open(older) as registry, registry._database.writing() as editing:
         editing.execute(text("DROP TABLE eddyline_identity"))
+        for length in ("lateness", "ahead", "idle"):
+            editing.execute(text(f"ALTER TABLE eddyline_streams DROP COLUMN {length}"))
         editing.execute(update(SCHEMA_VERSION).values(format=3))
     with Registry.open(filled) as registry, closing(sqlite3.connect(filled)) as connection:
         connection.execute(
@@ -269,7 +277,7 @@ def test_file_and_folder_read_only(filled: Path, tmp_path: Path) -> None:
     with closed_to_writers(*files):
         *read, refused = read_as_somebody_else(*files)
     for said in read:
-        assert said.startswith("1 100 1 {} [] 1 []\n") and 'registry.db" is read-only' in said
+        assert said.startswith("1 100 1 {} [] 1 [('trades', 'at')]\n") and 'registry.db" is read-only' in said
     assert "was not closed, and cannot be read without the right to write it" in refused
     assert state(theirs) == state(older) == (1, 100) and state(killed) == (2, 101)
 
@@ -278,7 +286,7 @@ def test_whoever_only_reads_leaves_nothing_behind(filled: Path) -> None:
     """Where the folder may be written and the file may not, SQLite would put a log there that its owner cannot write."""
     filled.chmod(0o444)
     (said,) = read_as_somebody_else(filled)
-    assert said.startswith("1 100 1 {} [] 1 []\n") and 'registry.db" is read-only' in said
+    assert said.startswith("1 100 1 {} [] 1 [('trades', 'at')]\n") and 'registry.db" is read-only' in said
     assert [file.name for file in filled.parent.glob(f"{filled.name}-*")] == []
     filled.chmod(0o644)
     assert state(filled) == (1, 100)
@@ -421,11 +429,18 @@ def test_older_formats_are_brought_forward(place: str, found: int) -> None:
         connection.execute(
             insert(QUERIES).values(from_version=1, to_version=OPEN, metadata="{}", spark_only=False, **row)
         )
+        names = ("key", "from_version", "to_version", "name", "schema", "event_time")
+        old = {name: stream_row(TRADES, 1)[name] for name in names}
+        connection.execute(insert(STREAMS).values(old))
     with Registry.open(place) as registry:
+        assert registry.streams() == [TRADES]
+        late = replace(TRADES, lateness="10 seconds")
+        assert registry.declare(late, check=lambda _: Verdict()).version == 2
+        assert registry.streams() == [late] and registry.streams(1) == [TRADES]
         assert [entry.id for entry in registry.entries()] == ["old"]
         assert registry.add_counters({"old": {"matches": 1}}, once=("here", 0))
         assert not registry.add_counters({"old": {"matches": 1}}, once=("here", 0))
-        assert registry.change([Put("b", CHEAP)]).version == 2 and registry.budgets() == []
+        assert registry.change([Put("b", CHEAP)]).version == 3 and registry.budgets() == []
     with Registry.open(place) as registry, registry._database.reading() as connection:
         assert connection.execute(text("SELECT format FROM eddyline_schema_version")).all() == [(FORMAT,)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -276,6 +277,53 @@ def test_changed_streams_need_a_check_of_all_queries(registry: Registry) -> None
     assert registry.streams() == [QUOTES]
     assert registry.declare(wider, check=lambda _: Verdict()).version == 2
     assert registry.streams() == [wider] and registry.streams(1) == [QUOTES]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (pa.timestamp("us", "UTC"), {}),
+        (pa.timestamp("us", "UTC"), {"lateness": "90 s", "ahead": "36 hours", "idle": timedelta(seconds=5)}),
+        (pa.timestamp("ns"), {"lateness": "0 seconds"}),
+        (pa.date32(), {"lateness": "2 weeks", "ahead": "1 day"}),
+        (pa.int64(), {"lateness": 500, "idle": "1 minute"}),
+        (pa.uint16(), {"lateness": "7"}),
+    ],
+)
+def test_event_times_are_kept(place: str, kind: pa.DataType, said: dict[str, object]) -> None:
+    stream = Stream("ticks", pa.schema([("at", kind), ("price", pa.float64())]), "at", **said)
+    with Registry.open(place) as registry:
+        registry.declare(stream)
+    with Registry.open(place) as registry:
+        assert registry.streams() == [stream]
+        assert registry.streams()[0].times == stream.times
+        assert registry.declare(stream).version == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"event_time": None}, "another event time"),
+        ({"event_time": "other"}, "another event time"),
+        ({"lateness": "5 minutes"}, "other lengths for lateness"),
+        ({"lateness": None, "idle": "1 hour"}, "other lengths for lateness and idle"),
+        ({"ahead": "1 minute"}, "other lengths for ahead"),
+        ({"name": "Trades"}, "another spelling of its name"),
+    ],
+)
+def test_another_event_time_needs_a_check_too(
+    registry: Registry, said: dict[str, object], problem: str
+) -> None:
+    schema = TRADES.schema.append(pa.field("other", pa.date32()))
+    trades = Stream("trades", schema, "at", None if "event_time" in said else "10 seconds")
+    registry.declare(trades)
+    other = replace(trades, **said)
+    with pytest.raises(RegistryError, match=f'"{other.name}" is declared with {problem}\n'):
+        registry.declare(other)
+    assert registry.declare(other, check=lambda _: Verdict()).version == 2
+    assert registry.streams() == [other] and registry.streams(1) == [trades]
+    assert registry.diff(1, 2).streams == ((trades, other),)
+    assert registry.rollback(1).version == 3 and registry.streams() == [trades]
 
 
 def test_author_is_the_login_name(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import eddyline as ed
 from eddyline.registry import Put, Registry, State
 from eddyline.runtime.spark.versions import Versions, open_deliverables
-from eddyline.standing.files import read_manifest
+from eddyline.standing.saved.files import read_manifest
 
 QUOTES = ed.Stream("quotes", pa.schema([("symbol", pa.string()), ("price", pa.float64())]))
 BATCH = pa.record_batch(

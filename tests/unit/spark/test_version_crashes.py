@@ -16,7 +16,7 @@ from eddyline.errors import FileError
 from eddyline.queryset import open_set
 from eddyline.registry import Drop, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
-from eddyline.standing.files import files_of
+from eddyline.standing.saved.files import files_of
 from eddyline.storage.local import LocalStorage
 from tests.unit.spark.registries import BATCH, QUOTES, check, filled, text
 

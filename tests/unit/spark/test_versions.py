@@ -22,7 +22,7 @@ from eddyline.model.query import NormalQuery, Query
 from eddyline.registry import Drop, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import Versions, compiled, open_deliverables
 from eddyline.runtime.spark.versions import versions as module
-from eddyline.standing.files import FORMAT, MANIFEST, files_of
+from eddyline.standing.saved.files import FORMAT, MANIFEST, files_of
 from tests.unit.spark.registries import BATCH, QUOTES, check, filled, text
 
 
@@ -110,6 +110,22 @@ def test_a_broken_query_is_left_out_and_named(registry: Registry, tmp_path: Path
     check(again, registry, 6)
 
 
+def test_joins_are_left_out_and_named(tmp_path: Path) -> None:
+    schema = pa.schema([("symbol", pa.string()), ("price", pa.float64()), ("ts", pa.timestamp("us"))])
+    join = "SELECT * FROM quotes a JOIN trades b ON a.symbol = b.symbol AND a.ts = b.ts"
+    with Registry.open(tmp_path / "registry.db") as registry:
+        for name in ("quotes", "trades"):
+            registry.declare(ed.Stream(name, schema, "ts", "10 seconds"), author="ann")
+        registry.change([Put("pair", join), Put("q0", text(0))], author="ann")
+        versions = Versions(registry, tmp_path / "sets")
+        assert versions.current() == 3
+        assert dict(versions.problems) == {"pair": "it joins streams, which a pipeline on Spark does not do"}
+        assert list(versions.shipment(3).open()) == ["q0"]
+        registry.change([Put("other", join), Put("pair", text(1))], author="ann")
+        assert versions.current() == 4 and set(versions.problems) == {"other"}
+        assert list(versions.shipment(4).open()) == ["q0", "pair"]
+
+
 def test_not_even_a_bug_of_ours_stops_the_others(
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +137,7 @@ def test_not_even_a_bug_of_ours_stops_the_others(
         assert not any(query.id == "cursed" for query in queries), "never seen such a query"
         return plain(stream, queries, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("eddyline.standing.building.build_segment", build)
+    monkeypatch.setattr("eddyline.standing.merging.building.build_segment", build)
     edits = [Put(name, text(3)) for name in ("a", "b", "cursed", "c")]
     registry.change(edits, author="ann")
     assert versions.current() == 3 and set(versions.problems) == {"cursed"}

@@ -17,6 +17,8 @@ def percent(part: int, whole: int) -> str:
 
     >>> percent(0, 5), percent(1, 3), percent(1, 10**6), percent(999_999, 10**6), percent(5, 5)
     ('0%', '33.3%', '<0.01%', '>99.9%', '100%')
+    >>> percent(25, 10)
+    '250.0%'
     """
     if not part or not whole:
         return "0%"
@@ -25,6 +27,6 @@ def percent(part: int, whole: int) -> str:
     share = 100 * part / whole
     if share < 0.01:
         return "<0.01%"
-    if share > 99.9:
+    if 99.9 < share < 100:
         return ">99.9%"
-    return f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
+    return f"{share:.2f}%" if share < 1 else f"{share:,.1f}%"

@@ -23,6 +23,7 @@ from eddyline.backtest.values import (
     ExpectationResult,
     FiringVerdict,
     Overlap,
+    Pair,
     QueryResult,
     RefusedQuery,
     Row,
@@ -172,8 +173,8 @@ def _query_line(query: QueryResult, found: Backtest, names: dict[str, str]) -> M
     return tag("tr", *cells)
 
 
-def _short(row: Row | None) -> str:
-    """Where a row stands, without fractions of a second."""
+def _short(row: Row | Pair | None) -> str:
+    """Where a row, or the later one of a pair, stands, without fractions of a second."""
     return "–" if row is None else row.at.partition(".")[0] or "no time"
 
 
@@ -231,7 +232,7 @@ def overlaps(found: Backtest) -> Markup | None:
     )
     if any(overlap.estimated for _, overlap in pairs):
         note += " ≈ was counted on some of the rows, because very many queries match each."
-    if not all(track.exact_overlaps for track in found.streams):
+    if not all(track.exact_overlaps for track in found.tracks):
         note += " There were too many pairs to keep: the smallest were given up."
     shown = sortable(names, lines)
     return section(

@@ -15,8 +15,8 @@ _ROOMY, _TIGHT = 40, 120  # strips up to which they stand at ease, and up to whi
 
 
 def strips(found: Backtest) -> list[Markup]:
-    """For every stream, all queries over time: the darker, the more."""
-    return [_strips(found, track) for track in found.streams if track.rows and found.queries]
+    """For every stream, and for streams that are joined, all queries over time: the darker, the more."""
+    return [_strips(found, track) for track in found.tracks if track.rows and found.queries]
 
 
 def _strips(found: Backtest, track: Track) -> Markup:
@@ -44,7 +44,7 @@ def _strips(found: Backtest, track: Track) -> Markup:
         note += f" {counted(track.off_axis, 'row')} without a time {'is' if track.off_axis == 1 else 'are'} left out here."
     crowd = "" if len(shown) <= _ROOMY else " many" if len(shown) <= _TIGHT else " dense"
     grid = tag("div", *lines, class_=f"strips{crowd}")
-    title = "When they fire" + (f": {track.stream}" if len(found.streams) > 1 else "")
+    title = "When they fire" + (f": {track.stream}" if len(found.tracks) > 1 else "")
     fewer = left_out(len(queries), STRIPS, "queries, those with most matches")
     return section(
         title,

@@ -7,7 +7,7 @@ from typing import Final
 
 from eddyline.backtest.report.charts import merged
 from eddyline.backtest.report.numbers import counted, percent
-from eddyline.backtest.values import Backtest, FiringVerdict, QueryResult, Row, Track
+from eddyline.backtest.values import Backtest, FiringVerdict, Pair, QueryResult, Row, Track
 from eddyline.cli.output.terminal import Printer
 
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
@@ -70,7 +70,7 @@ def _line(query: QueryResult) -> list[str]:
     ]
 
 
-def _at(row: Row | None) -> str:
+def _at(row: Row | Pair | None) -> str:
     return "-" if row is None else row.at.partition(".")[0] or "no time"
 
 

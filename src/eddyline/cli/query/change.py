@@ -8,11 +8,15 @@ from typing import Annotated
 import typer
 
 from eddyline.cli.options import (
+    Aheads,
     AsJson,
     Author,
     Base,
+    EventTimes,
     Id,
+    Idles,
     Ids,
+    Latenesses,
     OverBudget,
     Owner,
     Reason,
@@ -31,6 +35,7 @@ from eddyline.model.query_state import State
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.service.changes import ChangeOutcome, Declaration, Signature, bring_into, enter
 from eddyline.service.edits import edit_of
+from eddyline.service.files.event_times import TimeOptions
 from eddyline.service.jobs.catch_up import enable_from_backtest
 from eddyline.service.registries import DEFAULT
 
@@ -61,6 +66,10 @@ def add(
     registry: RegistryOption = DEFAULT,
     schema: Schemas = [],  # noqa: B006 (typer copies it)
     stream: StreamName = None,
+    event_time: EventTimes = [],  # noqa: B006
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     tag: Annotated[
         list[str], typer.Option("--tag", help="A word to find it by; may be given several times.")
     ] = [],  # noqa: B006
@@ -86,12 +95,13 @@ def add(
 
     The query is checked first: one that does not fit its stream is refused, with the place of the mistake, and the
     exit code is 1. One that needs functions which only Spark has is kept for the Spark runtime, unverified.
-    The first query of a stream needs its --schema.
+    The first query of a stream needs its --schema. Streams that are joined need an event time and a lateness.
 
     \b
     Examples:
       eddyline query add cheap "SELECT * FROM quotes WHERE price < 10" --schema quotes.parquet
       eddyline query add cheap "SELECT * FROM quotes WHERE price < 8" --replace --reason "too many"
+      eddyline query add rises - --schema quotes.csv --event-time ts --lateness "10 seconds" < rises.sql
       eddyline query add big - --tag fx --owner ann --state shadow < big.sql
     """
     text = (sys.stdin.read() if sql == STANDARD_INPUT else sql).strip()
@@ -107,7 +117,13 @@ def add(
         outcome = enter(
             registry,
             edit_of(id, text, given, new=not replace),
-            Declaration(schemas=schema, name=stream, time_zone=time_zone, redeclare=redeclare),
+            Declaration(
+                schemas=schema,
+                name=stream,
+                times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
+                time_zone=time_zone,
+                redeclare=redeclare,
+            ),
             Signature(author, reason, base),
             all_or_nothing=True,
             over_budget=over_budget,

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
 
-from eddyline.cli.options import AsJson, Runtime, Schemas, StreamName, TimeZone
+from eddyline.cli.options import (
+    Aheads,
+    AsJson,
+    EventTimes,
+    Idles,
+    Latenesses,
+    Runtime,
+    Schemas,
+    StreamName,
+    TimeZone,
+)
 from eddyline.cli.output.findings import exit_code, show_finding
 from eddyline.cli.output.terminal import Exit, Printer, print_json
+from eddyline.model.expression import Expression
+from eddyline.model.query import Output
 from eddyline.normalize import explain as tree_of
+from eddyline.service.files.event_times import TimeOptions
 from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
 from eddyline.service.jobs.check import Report, check_files
-from eddyline.service.jobs.explanation import Explanation
+from eddyline.service.jobs.explanation import Explanation, JoinExplanation
 from eddyline.service.jobs.explanation import explain as explained
-from eddyline.sql.render import render
+from eddyline.sql.render import render, render_joined
 
 
 def check(
@@ -26,6 +40,10 @@ def check(
     ],
     schema: Schemas,
     stream: StreamName = None,
+    event_time: EventTimes = [],  # noqa: B006 (typer copies it)
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     time_zone: TimeZone = "UTC",
     runtime: Annotated[
         Runtime, typer.Option("--runtime", help="spark: queries may use whatever Spark has; it is asked.")
@@ -35,7 +53,7 @@ def check(
     """Find every problem in files of queries.
 
     Errors (a query that is refused, an entry that cannot be read, an id used twice) and warnings (a query that no
-    tuple can ever match) make the exit code 1; a note (a query that every tuple matches) does not. A file that
+    tuple, or no pair of tuples, can ever match) make the exit code 1; a note (a query that every tuple matches) does not. A file that
     cannot be read at all makes it 3.
 
     \b
@@ -43,6 +61,7 @@ def check(
       eddyline query check rules.sql --schema quotes.parquet
       eddyline query check rules.jsonl --schema 'symbol STRING, price DOUBLE'
       eddyline query check *.sql --schema q=quotes.csv --schema t=trades.ddl
+      eddyline query check *.sql --schema q=quotes.csv --schema t=trades.csv --event-time ts --lateness "10 seconds"
       eddyline query check rules.sql --schema quotes.parquet --runtime spark
 
     \b
@@ -51,7 +70,8 @@ def check(
       SELECT symbol FROM quotes WHERE price < 10;
     """
     on_spark = runtime is Runtime.SPARK
-    report = check_files(files, schema, stream=stream, time_zone=time_zone, on_spark=on_spark)
+    times = TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle)
+    report = check_files(files, schema, stream=stream, times=times, time_zone=time_zone, on_spark=on_spark)
     if as_json:
         print_json(report.as_json())
     else:
@@ -83,6 +103,10 @@ def explain(
     schema: Schemas,
     id: Annotated[str | None, typer.Option("--id", help="Which query of the file.")] = None,
     stream: StreamName = None,
+    event_time: EventTimes = [],  # noqa: B006 (typer copies it)
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     time_zone: TimeZone = "UTC",
     as_json: AsJson = False,
 ) -> None:
@@ -95,12 +119,16 @@ def explain(
     Examples:
       eddyline query explain "SELECT * FROM quotes WHERE NOT price > 10" --schema 'price DOUBLE'
       eddyline query explain rules.sql --id cheap --schema quotes.parquet
+      eddyline query explain rules.sql --id rises --schema quotes.csv --event-time ts --lateness "10 seconds"
     """
-    found = explained(query, schema, id=id, stream=stream, time_zone=time_zone)
+    times = TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle)
+    found = explained(query, schema, id=id, stream=stream, times=times, time_zone=time_zone)
     if as_json:
         print_json({"finding": found.as_json()} if isinstance(found, Finding) else found.as_json())
     elif isinstance(found, Finding):
         show_finding(found, Printer())
+    elif isinstance(found, JoinExplanation):
+        _show_join(found, Printer())
     else:
         _show_explanation(found, Printer())
     raise typer.Exit(Exit.FINDINGS if isinstance(found, Finding) else Exit.FINE)
@@ -109,8 +137,7 @@ def explain(
 def _show_explanation(explanation: Explanation, output: Printer) -> None:
     """One part per stage."""
     bound = explanation.bound
-    output.line(f'query "{bound.id}"' if bound.id else "query", "bold")
-    _indented(output, bound.sql)
+    _show_text(output, bound.id, bound.sql)
     output.heading(f"bound to the stream {bound.stream}, time zone {bound.time_zone}")
     _indented(output, render(bound.predicate))
     for rule, _, after in explanation.rewrites:
@@ -121,8 +148,31 @@ def _show_explanation(explanation: Explanation, output: Printer) -> None:
     if explanation.verdict is None:
         output.heading("subjects")
         output.table(("subject", "type", "is in"), explanation.subjects)
+    _show_outputs(output, bound.outputs, render)
+
+
+def _show_join(explanation: JoinExplanation, output: Printer) -> None:
+    """The same for a join, the rewrites side by side."""
+    bound = explanation.bound
+    _show_text(output, bound.id, bound.sql)
+    output.heading(f"bound to the streams {bound.stream}, time zone {bound.time_zone}")
+    _indented(output, render_joined(bound.predicate))
+    for side, rule, after in explanation.rewrites:
+        output.heading(f"{side} rewritten by {rule}")
+        _indented(output, after)
+    output.heading("normal form")
+    _indented(output, explanation.normal_form)
+    _show_outputs(output, bound.outputs, render_joined)
+
+
+def _show_text(output: Printer, id: str, sql: str) -> None:
+    output.line(f'query "{id}"' if id else "query", "bold")
+    _indented(output, sql)
+
+
+def _show_outputs(output: Printer, outputs: Sequence[Output], text: Callable[[Expression], str]) -> None:
     output.heading("delivers")
-    rows = [(o.name, str(o.expression.type), render(o.expression)) for o in bound.outputs]
+    rows = [(o.name, str(o.expression.type), text(o.expression)) for o in outputs]
     output.table(("name", "type", "from"), rows)
 
 

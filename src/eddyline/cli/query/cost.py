@@ -10,8 +10,12 @@ import typer
 
 from eddyline.cli.completion import query_ids
 from eddyline.cli.options import (
+    Aheads,
     AsJson,
+    EventTimes,
+    Idles,
     InputFormat,
+    Latenesses,
     MaybeRegistry,
     QueryFiles,
     Schemas,
@@ -22,6 +26,7 @@ from eddyline.cli.output.findings import exit_code
 from eddyline.cli.output.progress import Terminal
 from eddyline.cli.output.terminal import Printer, counted_rows, print_json
 from eddyline.queryset.cost.cost import Cost, Costs, figure
+from eddyline.service.files.event_times import TimeOptions
 from eddyline.service.jobs.cost import CostRequest, NewPrices, price
 
 FEW_ROWS: Final = 10_000
@@ -49,6 +54,10 @@ def cost(
     ] = None,
     stream: StreamSources = None,
     schema: Schemas = [],  # noqa: B006 (typer copies it)
+    event_time: EventTimes = [],  # noqa: B006
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     top: Annotated[int, typer.Option("--top", min=1, help="How many of the dearest.")] = 20,
     by: Annotated[By, typer.Option("--by", help="Dearest in time, or in bytes.")] = By.TIME,
     input_format: InputFormat = None,
@@ -77,6 +86,7 @@ def cost(
         registry=registry,
         streams=stream or (),
         schemas=schema,
+        times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
         top=top,
         by=by.value,
         input_format=input_format,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Annotated, Final
 
@@ -12,8 +13,10 @@ from eddyline.cli.options import AsJson, Id, Owner, RegistryOption, Search, Stat
 from eddyline.cli.output.terminal import Printer, print_json
 from eddyline.cli.query.versions import step_rows
 from eddyline.errors import EddylineError
+from eddyline.model.catalog import Stream
 from eddyline.registry import Entry
-from eddyline.service.records import entry_json, step_json
+from eddyline.service.files.event_times import times_text
+from eddyline.service.records import entry_json, step_json, streams_read, times_json
 from eddyline.service.registries import DEFAULT, open_registry
 
 LONGEST_TEXT: Final = 60  # characters of a text in a table
@@ -84,6 +87,7 @@ def show(
         near = get_close_matches(id, [e.id for e in opened.entries(at)], n=1) if entry is None else []
         steps = opened.history(id)
         counters = opened.counters(id).get(id, {})
+        streams = [] if entry is None else streams_read(entry, opened.streams(at))
     if entry is None:
         hint = f'did you mean "{near[0]}"?' if near else None
         if steps and not near:
@@ -91,6 +95,7 @@ def show(
         raise EddylineError(f'there is no query "{id}" in version {at}', hint=hint)
     if as_json:
         found = {"registry": opened.where, "version": at, **entry_json(entry), "counters": counters}
+        found |= {"event_times": times_json(streams)}
         print_json(found | {"history": [step_json(step) for step in steps]})
         return
     output = Printer()
@@ -99,12 +104,12 @@ def show(
     for line in entry.sql.split("\n"):
         output.line(f"  {line}")
     output.line()
-    output.table(("field", "value"), _facts(entry, counters))
+    output.table(("field", "value"), _facts(entry, streams, counters))
     output.heading("history")
     output.table(("version", "time", "author", "what", "reason"), step_rows(steps), right=(0,))
 
 
-def _facts(entry: Entry, counters: dict[str, int]) -> list[tuple[str, str]]:
+def _facts(entry: Entry, streams: Sequence[Stream], counters: dict[str, int]) -> list[tuple[str, str]]:
     facts = [
         ("state", entry.state.value),
         ("revision", str(entry.revision)),
@@ -114,6 +119,7 @@ def _facts(entry: Entry, counters: dict[str, int]) -> list[tuple[str, str]]:
         ("destination", entry.destination or ""),
         ("metadata", json.dumps(entry.metadata) if entry.metadata else ""),
         ("runtime", "Spark only, and unverified" if entry.spark_only else ""),
+        *((f"stream {stream.name}", times_text(stream)) for stream in streams),
         *((name, f"{value:,}") for name, value in counters.items()),
     ]
     return [(name, value) for name, value in facts if value]

@@ -9,9 +9,13 @@ from typing import Annotated
 import typer
 
 from eddyline.cli.options import (
+    Aheads,
     AsJson,
     Author,
     Base,
+    EventTimes,
+    Idles,
+    Latenesses,
     OverBudget,
     Owner,
     Reason,
@@ -32,6 +36,7 @@ from eddyline.errors import UsageError
 from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.service.changes import Declaration, Signature, enter
 from eddyline.service.edits import read_edits
+from eddyline.service.files.event_times import TimeOptions
 from eddyline.service.files.writing import FORMATS, query_texts, write_queries
 from eddyline.service.registries import DEFAULT, open_registry
 
@@ -46,6 +51,10 @@ def import_queries(
     registry: RegistryOption = DEFAULT,
     schema: Schemas = [],  # noqa: B006 (typer copies it)
     stream: StreamName = None,
+    event_time: EventTimes = [],  # noqa: B006
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     all_or_nothing: Annotated[
         bool, typer.Option("--all-or-nothing", help="Change nothing if any query is refused.")
     ] = False,
@@ -66,6 +75,7 @@ def import_queries(
     \b
     Examples:
       eddyline query import rules.sql --schema quotes.parquet --reason "first set"
+      eddyline query import joins.sql --schema q=quotes.csv --schema t=trades.csv --event-time ts --lateness "10 s"
       eddyline query import a.jsonl b.jsonl --all-or-nothing
       eddyline query export - --tag fx | eddyline query import - --registry other.db
 
@@ -80,7 +90,13 @@ def import_queries(
         outcome = enter(
             registry,
             read_edits(files),
-            Declaration(schemas=schema, name=stream, time_zone=time_zone, redeclare=redeclare),
+            Declaration(
+                schemas=schema,
+                name=stream,
+                times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
+                time_zone=time_zone,
+                redeclare=redeclare,
+            ),
             Signature(author, reason, base),
             all_or_nothing=all_or_nothing,
             over_budget=over_budget,

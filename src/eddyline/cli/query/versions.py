@@ -16,6 +16,7 @@ from eddyline.cli.output.terminal import Printer, print_json
 from eddyline.errors import EddylineError
 from eddyline.registry import Diff, Entry, Step, Version
 from eddyline.service.changes import Signature, roll_back
+from eddyline.service.files.event_times import times_text
 from eddyline.service.records import diff_json, step_json, version_json
 from eddyline.service.registries import DEFAULT, open_registry
 
@@ -139,7 +140,9 @@ def _show_diff(found: Diff, output: Printer) -> None:
         stream = after or before
         assert stream is not None, "a stream is there before or after"
         word = "+" if before is None else "-" if after is None else "~"
-        output.line(f"{word} stream {stream.name} ({', '.join(stream.schema.names)})", _STYLES[word])
+        times = times_text(stream)
+        declared = f"{stream.name} ({', '.join(stream.schema.names)})" + (f", {times}" if times else "")
+        output.line(f"{word} stream {declared}", _STYLES[word])
     for word, entries in (("-", found.removed), ("+", found.added)):
         for entry in entries:
             output.line(f"{word} {entry.id}", _STYLES[word])

@@ -9,32 +9,60 @@ import pyarrow as pa
 import typer
 
 from eddyline.cli.completion import query_ids
-from eddyline.cli.options import AsJson, InputFormat, MaybeRegistry, MaybeSchemas, QueryFiles, TimeZone
+from eddyline.cli.options import (
+    Aheads,
+    AsJson,
+    EventTimes,
+    Idles,
+    InputFormat,
+    Latenesses,
+    MaybeRegistry,
+    MaybeSchemas,
+    QueryFiles,
+    TimeZone,
+)
 from eddyline.cli.output.findings import show_finding
 from eddyline.cli.output.progress import Terminal
-from eddyline.cli.output.terminal import Exit, Printer, complain, counted_rows, note, print_json
+from eddyline.cli.output.terminal import Exit, Printer, complain, counted, counted_rows, note, print_json
 from eddyline.delivery.json_text import json_lines
 from eddyline.errors import EddylineError
 from eddyline.execute.why import Why
 from eddyline.model.query import NormalQuery
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.verdicts import Verdicts, as_json, describe, words
+from eddyline.service.files.event_times import TimeOptions
 from eddyline.service.findings import Finding
-from eddyline.service.jobs.why import JudgedRow, JudgedRows, WhyRequest, ask_why
+from eddyline.service.jobs.why import JoinedRow, JudgedRow, JudgedRows, WhyRequest, ask_why
 
 
 def why(
     id: Annotated[str, typer.Argument(metavar="ID", help="The query.", autocompletion=query_ids)],
     row: Annotated[
         str | None,
-        typer.Option(metavar="FILE:N", help="One row: the N-th of a file, counted from 1; or a JSON object."),
+        typer.Option(
+            metavar="FILE:N",
+            help="One row: the N-th of a file, counted from 1; or a JSON object. NAME=ROW says which stream it is of.",
+        ),
     ] = None,
     rows: Annotated[
         str | None, typer.Option(metavar="SOURCE", help="All rows of a file, a folder, a glob, or -.")
     ] = None,
     queries: QueryFiles = None,
     registry: MaybeRegistry = None,
+    stream: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stream",
+            "-s",
+            metavar="NAME=SOURCE",
+            help="For a join: where the partners of the row are; a file, a folder, a glob, or -.",
+        ),
+    ] = None,
     schema: MaybeSchemas = None,
+    event_time: EventTimes = [],  # noqa: B006 (typer copies it)
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     input_format: InputFormat = None,
     summary: Annotated[
         bool, typer.Option("--summary", help="With --rows: only how often what failed.")
@@ -47,11 +75,15 @@ def why(
     A match names the conditions of one branch that holds; otherwise those are named that fail, any of which would have
     to hold. Rows count from 1; a header and empty lines are no rows, rows that cannot be read are.
 
+    A query that joins streams is asked about one row and all rows of the partner stream: how many of these are left
+    after the key, the window, the conditions on the partner and those on both, and what the nearest one lacks.
+
     \b
     Examples:
       eddyline query why cheap --row quotes.csv:17 --queries rules.sql
       eddyline query why cheap --row '{"symbol": "ACME", "price": 9.5}'
       eddyline query why cheap --rows quotes.parquet --summary
+      eddyline query why spread --row trades.csv:12 --stream quotes=quotes.csv
     """
     request = WhyRequest(
         id=id,
@@ -59,7 +91,9 @@ def why(
         rows=rows,
         queries=queries or (),
         registry=registry,
+        streams=stream or (),
         schemas=schema or (),
+        times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
         input_format=input_format,
         time_zone=time_zone,
     )
@@ -68,6 +102,8 @@ def why(
         if isinstance(answer, Finding):
             show_finding(answer, Printer(errors=True))
             raise typer.Exit(Exit.FINDINGS)
+        if isinstance(answer, JoinedRow):
+            raise typer.Exit(_show_joined(answer, as_document))
         if isinstance(answer.judged, JudgedRow):
             _show_row(answer.query, answer.judged, as_document)
             return
@@ -77,21 +113,59 @@ def why(
 
 def _show_row(query: NormalQuery, row: JudgedRow, as_document: bool) -> None:
     verdict = row.why
-    where = {"file": row.file, "row": row.number} if row.file else {"file": None, "row": None}
     if as_document:
         print_json(
-            {"query": query.id, "sql": query.sql, **where, "tuple": _tuple(row.batch), **_verdict(verdict)}
+            {
+                "query": query.id,
+                "sql": query.sql,
+                **_where(row),
+                "tuple": _tuple(row.batch),
+                **_verdict(verdict),
+            }
         )
         return
     output = Printer()
-    subject = f"row {row.number} of {row.file}" if row.file else "the row"
     output.line(
-        f'{subject} {_headline(verdict)} "{query.id}"' + (", because" if verdict.reasons else ""), "bold"
+        f'{_subject(row)} {_headline(verdict)} "{query.id}"' + (", because" if verdict.reasons else ""),
+        "bold",
     )
     for reason in verdict.reasons:
         output.line(f"  {words(reason)}")
     if not verdict.reasons:
         output.line(f"  {'every' if verdict.matched else 'no'} tuple does")
+
+
+def _show_joined(row: JoinedRow, as_document: bool) -> Exit:
+    rejects, why, join = row.rejects, row.why, row.join
+    if as_document:
+        print_json(
+            {
+                "query": join.id,
+                "sql": join.sql,
+                "stream": row.stream,
+                **_where(row),
+                "tuple": _tuple(row.batch),
+                **why.as_json(),
+                "rejected": rejects.count,
+                "first_rejects": [reject.as_json() for reject in rejects.first],
+            }
+        )
+    else:
+        output = Printer()
+        pairs = counted(why.pairs, "pair", "pairs") if why.pairs else "no pair"
+        output.line(f'{_subject(row)} is in {pairs} of "{join.id}"', "bold")
+        for line in why.lines():
+            output.line(line)
+        _show_rejects(rejects)
+    return Exit.FINDINGS if rejects.count else Exit.FINE
+
+
+def _subject(row: JudgedRow | JoinedRow) -> str:
+    return f"row {row.number} of {row.file}" if row.file else "the row"
+
+
+def _where(row: JudgedRow | JoinedRow) -> dict[str, object]:
+    return {"file": row.file, "row": row.number} if row.file else {"file": None, "row": None}
 
 
 def _headline(verdict: Why) -> str:
@@ -142,14 +216,18 @@ def _show_end(judged: JudgedRows, failure: EddylineError | None, *, as_document:
         print("\n], " + json.dumps({**missing, **_sums(verdicts, rejects)})[1:])
     else:
         _show_sums(Printer(), verdicts)
-        for reject in rejects.first:
-            note(f"not read: {reject}")
-        if rejects.count:
-            note(f"{counted_rows(rejects.count)} could not be read")
+        _show_rejects(rejects)
     if failure is not None:
         complain(str(failure))
         return Exit.FAILURE
     return Exit.FINDINGS if rejects.count else Exit.FINE
+
+
+def _show_rejects(rejects: Rejects) -> None:
+    for reject in rejects.first:
+        note(f"not read: {reject}")
+    if rejects.count:
+        note(f"{counted_rows(rejects.count)} could not be read")
 
 
 def _sums(verdicts: Verdicts, rejects: Rejects) -> dict[str, object]:

@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+
+from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream
 from eddyline.queryset import QuerySet
+from eddyline.runtime.embedded.joins import FileJoins
 from eddyline.runtime.embedded.outlets import MatchOutlet
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import FileRows, Progress, read
@@ -20,10 +24,11 @@ FEWEST_ROWS: Final = 512
 
 @dataclass
 class Totals:
-    """What came out of a run so far."""
+    """What came out of a run so far; pairs of joins are matches, too."""
 
     rows: int = 0
     matches: int = 0
+    pairs: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, rows: int, counts: dict[str, int]) -> None:
@@ -31,6 +36,11 @@ class Totals:
         self.rows += rows
         self.matches += sum(counts.values())
         self.counts.update(counts)
+
+    def add_pairs(self, counts: dict[str, int]) -> None:
+        """Count pairs of joins."""
+        self.pairs += sum(counts.values())
+        self.add(0, counts)
 
 
 def match_source(
@@ -42,10 +52,11 @@ def match_source(
     outlet: MatchOutlet | None = None,
     rejects: Rejects | None = None,
     format: str | None = None,
+    joins: FileJoins | None = None,
     threads: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Match all rows of a source; without an outlet they are only counted.
+    """Match all rows of a source; without an outlet they are only counted. `joins` takes those that it reads.
 
     >>> import tempfile, pathlib, pyarrow as pa
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "quotes.jsonl"
@@ -66,14 +77,30 @@ def match_source(
         on_progress=on_progress,
     )
     rows = _most_rows(queries)
+    joins = joins if joins is not None and joins.reads(stream.name) else None
     for piece in pieces:
-        if outlet is None:
+        if outlet is None and joins is None:
             for part in _cut(piece, rows):
                 totals.add(
                     part.batch.num_rows, queries.count(part.batch, stream=stream.name, threads=threads)
                 )
         else:
-            rows = _deliver(queries, piece, stream, totals, outlet, threads, rows)
+            rows = _deliver(queries, piece, stream, totals, outlet, joins, threads, rows)
+
+
+def match_pairs(queries: QuerySet, joins: FileJoins, totals: Totals, outlet: MatchOutlet | None) -> None:
+    """Join all rows that were taken from sources; without an outlet pairs are only counted."""
+    if outlet is None:
+        totals.add_pairs(_by_id(queries, joins.counts()))
+        return
+    for block in joins.pairs():
+        totals.add_pairs(_by_id(queries, np.bincount(block.query)))
+        outlet.take_pairs(block, joins.places, queries.names(block.query))
+
+
+def _by_id(queries: QuerySet, counts: Integers) -> dict[str, int]:
+    some = np.flatnonzero(counts)
+    return dict(zip(queries.names(some).to_pylist(), counts[some].tolist(), strict=True))
 
 
 def _most_rows(queries: QuerySet) -> int:
@@ -85,7 +112,8 @@ def _deliver(
     piece: FileRows,
     stream: Stream,
     totals: Totals,
-    outlet: MatchOutlet,
+    outlet: MatchOutlet | None,
+    joins: FileJoins | None,
     threads: int,
     rows: int,
 ) -> int:
@@ -96,7 +124,10 @@ def _deliver(
         start += part.batch.num_rows
         matches = queries.match(part.batch, stream=stream.name, threads=threads)
         totals.add(part.batch.num_rows, matches.counts())
-        outlet.take(part, matches)
+        if joins is not None:
+            joins.take(stream.name, part, matches)
+        if outlet is not None:
+            outlet.take(part, matches)
         by_pairs = MOST_PAIRS * part.batch.num_rows // max(1, len(matches))
         rows = max(FEWEST_ROWS, min(by_pairs, _most_rows(queries)))
     return rows

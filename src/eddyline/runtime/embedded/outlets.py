@@ -1,4 +1,4 @@
-"""What is made of matches: pairs of row and query, or the rows that queries ask for."""
+"""What is made of matches: which query matched which row, or which two, or what the queries select of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ import pyarrow.compute as pc
 
 from eddyline.delivery.json_text import json_lines
 from eddyline.errors import FileError
+from eddyline.model.arrays import Integers
+from eddyline.model.join import Normal
 from eddyline.model.matches import Matches
-from eddyline.model.query import NormalQuery
-from eddyline.project.select_lists import LEAD, SelectLists, file_lead, file_table
-from eddyline.project.stage import Results
+from eddyline.project.select_lists import LEAD, PAIR_LEAD, SelectLists, file_lead, file_table
+from eddyline.project.stage import Results, Selected
 from eddyline.queryset import QuerySet
+from eddyline.runtime.embedded.joins import PairBlock
+from eddyline.runtime.embedded.joins.file_places import FilePlaces
 from eddyline.runtime.embedded.sinks import JsonLines, OutputFile, sink_format
 from eddyline.runtime.embedded.sources import FileRows
 
@@ -30,12 +33,19 @@ class MatchOutlet(Protocol):
     def take(self, piece: FileRows, matches: Matches) -> None:
         """Matches of a piece."""
 
+    def take_pairs(self, block: PairBlock, places: FilePlaces, ids: pa.Array) -> None:
+        """Pairs of rows, and the ids of the joins that they satisfy; these come when all pieces have come."""
+
 
 class PairOutlet:
-    """Which query matched which row: columns `query`, `file`, `row`, by file and row."""
+    """Which query matched which row: columns `query`, `file`, `row`, by file and row, and for joins those of `PAIR_LEAD`.
 
-    def __init__(self, writer: OutputFile, hidden: Iterable[str] = ()) -> None:
+    In formats with one schema a file has all columns as soon as there are joins.
+    """
+
+    def __init__(self, writer: OutputFile, lead: pa.Schema = LEAD, hidden: Iterable[str] = ()) -> None:
         self._sink = writer.sink
+        self._lead = None if writer.format == "jsonl" else lead
         self._hidden = pa.array(list(hidden), pa.string())
 
     def take(self, piece: FileRows, matches: Matches) -> None:
@@ -43,6 +53,15 @@ class PairOutlet:
         row, number = matches.pair_arrays()
         lead = file_lead(matches.ids_of(number), piece.file, piece.rows[row])
         table = pa.Table.from_arrays(lead, schema=LEAD)
+        for field in () if self._lead is None else list(self._lead)[len(LEAD) :]:
+            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+        self._write(table)
+
+    def take_pairs(self, block: PairBlock, places: FilePlaces, ids: pa.Array) -> None:
+        """Pairs of rows."""
+        self._write(pa.Table.from_arrays(_pair_lead(block, places, ids, block.pair), schema=PAIR_LEAD))
+
+    def _write(self, table: pa.Table) -> None:
         if len(self._hidden):
             table = table.filter(pc.invert(pc.is_in(table.column(0), self._hidden)))
         if table.num_rows:
@@ -50,7 +69,7 @@ class PairOutlet:
 
 
 class RowOutlet:
-    """The rows that queries ask for: `query`, `file`, `row`, then the columns of the SELECT list.
+    """The rows that queries ask for: `query`, `file`, `row`, of joins two of each, then the columns of the SELECT list.
 
     As JSON lines all of them stand in one file, by row, then in the order of the queries. In other formats a file has
     one SELECT list; several make a folder of files, named by the first query of each.
@@ -59,7 +78,7 @@ class RowOutlet:
     def __init__(
         self,
         compiled: QuerySet,
-        queries: Iterable[NormalQuery],
+        queries: Iterable[Normal],
         where: str | Path,
         stack: ExitStack,
         *,
@@ -73,13 +92,25 @@ class RowOutlet:
     def take(self, piece: FileRows, matches: Matches) -> None:
         """Matches of a piece."""
         results = Results(self._columns, *matches.pair_arrays())
-        found = [
-            (
-                selected,
-                file_table(selected, matches.ids_of(selected.query), piece.file, piece.rows[selected.row]),
-            )
-            for selected in results.selected(piece.batch)
-        ]
+        self._write(
+            [
+                (s, file_table(s, matches.ids_of(s.query), piece.file, piece.rows[s.row]))
+                for s in results.selected(piece.batch)
+            ]
+        )
+
+    def take_pairs(self, block: PairBlock, places: FilePlaces, ids: pa.Array) -> None:
+        """Pairs of rows."""
+        results = Results(self._columns, block.pair, block.query)
+        self._write(
+            [
+                (s, s.table(PAIR_LEAD, _pair_lead(block, places, ids.take(pa.array(s.place)), s.row)))
+                for s in results.selected(block.rows)
+            ]
+        )
+
+    def _write(self, found: list[tuple[Selected, pa.Table]]) -> None:
+        """What was selected of some matches, for each SELECT list together."""
         if not found:
             return
         sink = self._writers[0].sink
@@ -92,8 +123,19 @@ class RowOutlet:
             self._writers[selected.select.number if len(self._writers) > 1 else 0].sink.write(table)
 
 
+def _pair_lead(block: PairBlock, places: FilePlaces, ids: pa.Array, pairs: Integers) -> list[pa.Array]:
+    """The columns of `PAIR_LEAD`, for some of the pairs of a block; rows are counted from one."""
+    columns = [ids.cast(pa.string())]
+    for source in (0, 1):
+        numbers = block.places(source)[pairs]
+        columns += [places.files(numbers), pa.array(places.rows(numbers) + 1, pa.int64())]
+    return columns
+
+
 def _writers(lists: SelectLists, where: str | Path, format: str | None, stack: ExitStack) -> list[OutputFile]:
-    schemas = [select.schema_behind(LEAD) for select in lists.lists] or [LEAD]
+    schemas = [select.schema_behind(lead) for select, lead in zip(lists.lists, lists.leads, strict=True)] or [
+        LEAD
+    ]
     if is_folder(where):
         folder = Path(where)
         folder.mkdir(parents=True, exist_ok=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -20,13 +20,20 @@ from eddyline.model.query import Query
 from eddyline.runtime.embedded.chunk import native
 from eddyline.runtime.embedded.input_files import open_bytes
 from eddyline.runtime.embedded.pipes import HEAD, is_pipe, pipe_of
+from eddyline.service.files.event_times import (
+    NO_OPTIONS,
+    TimeOptions,
+    split_metadata,
+    take_settings,
+    with_times,
+)
+from eddyline.service.files.named import split_name
 from eddyline.service.files.text import read_bytes, read_text
-from eddyline.sql.grammar.cursor import Cursor
 from eddyline.sql.grammar.datatypes import fields
+from eddyline.sql.grammar.parse_literals import LiteralParser
 from eddyline.sql.grammar.select import parse
 
 UNNAMED: Final = "stream"  # name of a stream whose schema is plain text and that no query names
-_NAMED = re.compile(r"([A-Za-z_][\w.]*)=(.+)", re.DOTALL)
 _ASKED: Final = 1_000  # queries that are asked how they call their stream
 _SUFFIXES: Final = (
     ".parquet",
@@ -44,11 +51,16 @@ _SUFFIXES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SchemaSource:
-    """One `--schema`: a schema, and the stream's name where it was given."""
+    """One `--schema`: a schema, the stream's name where it was given, and what is said of its event time."""
 
     name: str | None
     stem: str
     schema: pa.Schema
+    times: Mapping[str, str] = field(default_factory=dict)
+
+    def stream(self, name: str) -> Stream:
+        """The stream of this schema, under a name."""
+        return with_times(Stream(name, self.schema), self.times)
 
 
 def read_source(option: str) -> SchemaSource:
@@ -57,22 +69,25 @@ def read_source(option: str) -> SchemaSource:
     >>> read_source("quotes=symbol STRING, price DOUBLE").schema.names
     ['symbol', 'price']
     """
-    named = None if _exists(option) else _NAMED.fullmatch(option)
-    name, place = (named[1], named[2]) if named else (None, option)
+    name, place = (None, option) if _exists(option) else split_name(option)
     if _exists(place):
-        return SchemaSource(name, Path(place).stem, _read_file(place))
+        return SchemaSource(name, Path(place).stem, *split_metadata(_read_file(place)))
     if Path(place).suffix.lower() in _SUFFIXES or not re.search(r"\S\s+\S", place):
         raise FileError(
             f'there is no file "{place}" to take a schema from',
             hint="name a Parquet, Arrow, CSV, JSON or .ddl file, or write the columns: 'symbol STRING, price DOUBLE'",
         )
-    return SchemaSource(name, UNNAMED, ddl_schema(place))
+    return SchemaSource(name, UNNAMED, *split_metadata(ddl_schema(place)))
 
 
 def streams_of(
-    sources: Sequence[SchemaSource], queries: Iterable[Query], *, name: str | None
+    sources: Sequence[SchemaSource],
+    queries: Iterable[Query],
+    *,
+    name: str | None,
+    times: TimeOptions = NO_OPTIONS,
 ) -> list[Stream]:
-    """The streams of all sources.
+    """The streams of all sources, with what `times` says of them.
 
     A source without a name is called `name` if that is given, else by its file's name if a query reads a stream of
     that name, else as most queries call their stream.
@@ -82,14 +97,12 @@ def streams_of(
         raise UsageError("several schemas need names: write each as --schema NAME=SCHEMA")
     if name is not None and not bare:
         raise UsageError("--stream gives a lone schema its name, and the schemas have names already")
-    streams = [
-        Stream(source.name or name or guess_name(source.stem, queries), source.schema) for source in sources
-    ]
+    streams = [source.stream(source.name or name or guess_name(source.stem, queries)) for source in sources]
     names = Counter(stream.name.lower() for stream in streams)
     repeated = next((name for name, count in names.items() if count > 1), None)
     if repeated is not None:
         raise UsageError(f'the stream "{repeated}" has two schemas')
-    return streams
+    return times.apply(streams)
 
 
 def guess_name(stem: str, queries: Iterable[Query]) -> str:
@@ -97,7 +110,7 @@ def guess_name(stem: str, queries: Iterable[Query]) -> str:
     used: Counter[str] = Counter()
     for query in islice(queries, _ASKED):
         try:
-            used[parse(query.sql).stream] += 1
+            used.update(stream.name for stream in parse(query.sql).streams)
         except QueryError:
             continue
     spelled = {name.lower(): name for name in reversed(used)}
@@ -136,9 +149,9 @@ def _read_file(path: str) -> pa.Schema:
 
 def _read_names(fields: Iterable[pa.Field]) -> None:
     """Look at every name once: Arrow decodes it only then, and one that is not valid UTF-8 shall fail here, not later."""
-    for field in fields:
-        assert isinstance(field.name, str), "Arrow gives names as text"
-        _read_names(field.type.field(number) for number in range(field.type.num_fields))
+    for one in fields:
+        assert isinstance(one.name, str), "Arrow gives names as text"
+        _read_names(one.type.field(number) for number in range(one.type.num_fields))
 
 
 def _binary_schema(path: str, data: bytes) -> pa.Schema | None:
@@ -221,7 +234,7 @@ def _json_schema(path: str, data: bytes) -> pa.Schema:
 
 
 def ddl_schema(text: str) -> pa.Schema:
-    """The schema that DDL text describes.
+    """The schema that DDL text describes; what it says of the event time stands in the metadata.
 
     >>> print(ddl_schema("symbol STRING, price DECIMAL(10, 2), at TIMESTAMP"))
     symbol: string
@@ -229,8 +242,9 @@ def ddl_schema(text: str) -> pa.Schema:
     at: timestamp[us, tz=UTC]
     """
     try:
-        cursor = Cursor(text)
+        cursor = LiteralParser(text)
         columns = fields(cursor, closing=";")
+        settings = take_settings(cursor)
         cursor.take_symbol(";")
         cursor.expect_end()
     except QueryError as error:
@@ -239,4 +253,4 @@ def ddl_schema(text: str) -> pa.Schema:
         raise
     if not columns:
         raise SchemaError("the schema has no column", hint="write it as symbol STRING, price DOUBLE")
-    return pa.schema([(name, arrow_type(kind)) for name, kind in columns])
+    return pa.schema([(name, arrow_type(kind)) for name, kind in columns], metadata=settings or None)

@@ -29,8 +29,17 @@ from eddyline.runtime.spark.histories.backtest import SparkHistory
 from eddyline.runtime.spark.histories.backtest import run as run_on_spark
 from eddyline.runtime.spark.sessions.command_session import command_session
 from eddyline.service.chosen_queries import ChosenQueries, choose
-from eddyline.service.data_sources import Data, check_zone, data_of, refuse_overwriting
+from eddyline.service.data_sources import (
+    Data,
+    check_zone,
+    complete,
+    data_of,
+    refuse_overwriting,
+    with_option,
+)
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
 from eddyline.service.findings import Finding
+from eddyline.service.jobs.match import EMBEDDED_ONLY
 from eddyline.service.spark_files import infer_on_spark, parquet_files, tell_culprits
 from eddyline.service.watcher import SILENT, Watcher
 
@@ -52,6 +61,7 @@ class BacktestRequest:
     junit: str | None = None
     time: str | None = None
     schemas: Sequence[str] = ()
+    times: TimeOptions = NO_OPTIONS
     samples: int = 3
     input_format: str | None = None
     rejects: str | None = None
@@ -77,6 +87,7 @@ def backtest(request: BacktestRequest, watcher: Watcher = SILENT) -> Backtest:
             request.schemas,
             existing.streams,
             chosen.queries,
+            times=request.times,
             format=format,
             infer=infer if session is None else partial(infer_on_spark, session),
             watcher=watcher,
@@ -120,8 +131,8 @@ def _existing(against: str | None, *, on_spark: bool) -> ChosenQueries:
 def _prepare(
     chosen: ChosenQueries, existing: ChosenQueries, data: Sequence[Data], time_zone: str, session: Any
 ) -> PreparedBacktest:
-    streams = [each.stream for each in data]
-    others = existing.streams_besides(streams)
+    streams = complete(each.stream for each in data)
+    others = complete(existing.streams_besides(streams))
     return prepare(
         chosen.queries,
         streams,
@@ -129,6 +140,8 @@ def _prepare(
         others=others,
         time_zone=time_zone,
         resolver=None if session is None else spark_resolver(session, [*streams, *others]),
+        refusing_joins=None if session is None else EMBEDDED_ONLY,
+        explained=partial(with_option, data=data),
     )
 
 

@@ -12,11 +12,14 @@ from eddyline.errors import FileError, InternalError, QueryError
 from eddyline.functions.fold import fold
 from eddyline.functions.java_regex import MOST_STEPS
 from eddyline.model.expression import Call, Literal, externals_of, is_constant, walk
+from eddyline.model.join import Normal, NormalJoin
 from eddyline.model.names import check_id
 from eddyline.model.predicate import ALWAYS, NEVER
-from eddyline.model.query import BoundQuery, Query
+from eddyline.model.query import BoundQuery, NormalQuery, Query
+from eddyline.normalize import Contradiction, contradictions
 from eddyline.runtime.spark.functions.asking import asking_spark
 from eddyline.service.data_sources import check_zone
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
 from eddyline.service.files.queries import FileEntry, QueryFile, read_queries
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
@@ -51,6 +54,7 @@ def check_files(
     schemas: Sequence[str],
     *,
     stream: str | None = None,
+    times: TimeOptions = NO_OPTIONS,
     time_zone: str = "UTC",
     on_spark: bool = False,
 ) -> Report:
@@ -60,7 +64,7 @@ def check_files(
     with asking_spark(time_zone) if on_spark else nullcontext() as ask:
 
         def compiler_for(queries: list[Query]) -> Compiler:
-            streams = streams_of(sources, queries, name=stream)
+            streams = streams_of(sources, queries, name=stream, times=times)
             return Compiler(streams, time_zone=time_zone, resolver=ask and ask(streams))
 
         return _check_files(paths, compiler_for)
@@ -107,19 +111,38 @@ def _check(entry: FileEntry, compiler: Compiler, first_uses: dict[str, FileEntry
             return [*found, Finding(NOTE, note, entry.file, entry.line, query=id, hint=_UNVERIFIED_HINT)]
         severity = FAILURE if isinstance(error, InternalError) else ERROR
         return [*found, entry.finding(severity, error)]
-    predicate = normal.predicate
     if names := needs_spark(normal):
         message = f"runs on Spark only: {', '.join(names)}"
         found.append(Finding(NOTE, message, entry.file, entry.line, query=id))
     for pattern in costly_patterns(normal):
         message = f"pattern '{pattern}' needs backtracking: at most {MOST_STEPS:,} steps per row, then NULL"
         found.append(Finding(NOTE, message, entry.file, entry.line, query=id, hint=_COSTLY_HINT))
-    if predicate == NEVER:
-        hint = _reason(compiler.bind(entry.query))
-        found.append(Finding(WARNING, "no tuple can ever match", entry.file, entry.line, query=id, hint=hint))
-    if predicate == ALWAYS:
+    if _is_never(normal):
+        what, hint = _never(entry.query, compiler)
+        message = f"no {what} can ever match"
+        found.append(Finding(WARNING, message, entry.file, entry.line, query=id, hint=hint))
+    if isinstance(normal, NormalQuery) and normal.predicate == ALWAYS:
         found.append(Finding(NOTE, "every tuple matches", entry.file, entry.line, query=id))
     return found
+
+
+def _is_never(normal: Normal) -> bool:
+    return not normal.branches if isinstance(normal, NormalJoin) else normal.predicate == NEVER
+
+
+def _never(query: Query, compiler: Compiler) -> tuple[str, str]:
+    """What never matches, a tuple or a pair, and the likeliest reason."""
+    bound = compiler.bind(query)
+    if isinstance(bound, BoundQuery):
+        return "tuple", _reason(bound)
+    reasons = [_join_reason(each) for each in contradictions(compiler.plan_join(query, bound))]
+    return "pair", "; ".join(dict.fromkeys(reasons)) or "its time bounds exclude each other"
+
+
+def _join_reason(found: Contradiction) -> str:
+    if found.side is None:
+        return "what it asks of both sources is never true"
+    return _reason(found.side, f'its conditions on "{found.alias}" exclude each other')
 
 
 def _left_to_spark(query: Query, compiler: Compiler) -> str | None:
@@ -135,7 +158,7 @@ _COSTLY_HINT: Final = "docs/sql.md, regular expressions, says which patterns nee
 _COMPARISONS: Final = frozenset({"eq", "lt", "le", "gt", "ge"})
 
 
-def _reason(bound: BoundQuery) -> str:
+def _reason(bound: BoundQuery, otherwise: str = "its conditions exclude each other") -> str:
     """The likeliest reason for a predicate that is never true: a constant that turns out to be NULL."""
     for node in walk(bound.predicate):
         for argument in node.arguments if isinstance(node, Call) and node.function in _COMPARISONS else ():
@@ -149,4 +172,4 @@ def _reason(bound: BoundQuery) -> str:
             if any(part.value is None for part in written):
                 return "a comparison with NULL is never true; to ask for NULL write IS NULL"
             return f"{render(argument)} is NULL: the constant has no value of type {argument.type}"
-    return "its conditions exclude each other"
+    return otherwise

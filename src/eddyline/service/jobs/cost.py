@@ -18,6 +18,7 @@ from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import read
 from eddyline.service.chosen_queries import ChosenQueries, choose
 from eddyline.service.data_sources import Data, check_zone, data_of
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
 from eddyline.service.files.queries import FileEntry, is_query_file, read_queries
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, Finding
@@ -41,6 +42,7 @@ class CostRequest:
     registry: str | None = None
     streams: Sequence[str] = ()
     schemas: Sequence[str] = ()
+    times: TimeOptions = NO_OPTIONS
     top: int = 20
     by: Literal["time", "bytes"] = "time"
     input_format: str | None = None
@@ -127,10 +129,11 @@ def price(request: CostRequest, watcher: Watcher = SILENT) -> SetPrices | NewPri
             request.schemas,
             chosen.streams,
             asked,
+            times=request.times,
             format=request.input_format,
             watcher=watcher,
         )
-    streams = [each.stream for each in data] or _stated(request.schemas, asked, chosen.streams)
+    streams = [each.stream for each in data] or _stated(request, asked, chosen.streams)
     compiled = _compile(chosen, [*streams, *chosen.streams_besides(streams)], request.time_zone)
     batches = _batches(data, request, watcher)
     costs = {} if request.add is None else _price(compiled, new, chosen)
@@ -152,9 +155,10 @@ def _new(add: str | None, chosen: ChosenQueries) -> list[FileEntry]:
     return file.entries
 
 
-def _stated(schemas: Sequence[str], queries: Sequence[Query], declared: Sequence[Stream]) -> list[Stream]:
-    if schemas:
-        return streams_of([read_source(option) for option in schemas], queries, name=None)
+def _stated(request: CostRequest, queries: Sequence[Query], declared: Sequence[Stream]) -> list[Stream]:
+    if request.schemas:
+        sources = [read_source(option) for option in request.schemas]
+        return streams_of(sources, queries, name=None, times=request.times)
     if not declared:
         raise UsageError("the columns of the streams are not known: state them with --schema")
     return []
@@ -212,8 +216,8 @@ def _of_set(compiled: QuerySet, request: CostRequest, batches: Batches, chosen: 
 def _alone(compiled: QuerySet, chosen: ChosenQueries, id: str, batches: Batches) -> float | None:
     """What a query takes if it is the only one."""
     query = next(entry.query for entry in chosen.entries if entry.query.id == id)
-    name = parse(query.sql).stream.lower()
-    own = {stream: several for stream, several in batches.items() if stream.lower() == name}
+    names = {stream.name.lower() for stream in parse(query.sql).streams}
+    own = {stream: several for stream, several in batches.items() if stream.lower() in names}
     if not own:
         return None
     single = QuerySet.build([query], streams=compiled.streams, time_zone=compiled.time_zone)

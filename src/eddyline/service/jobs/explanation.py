@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from eddyline.compile import Compiler
 from eddyline.errors import FileError, QueryError, UsageError
+from eddyline.execute.pricing.cost_text import side_title
+from eddyline.model.catalog import Stream
+from eddyline.model.expression import Expression
+from eddyline.model.join import BoundJoin, NormalJoin
 from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Predicate, conditions_of
 from eddyline.model.query import BoundQuery, NormalQuery, Query
-from eddyline.normalize import normalize, trace
+from eddyline.normalize import TracedBranch, explain_join, normalize, trace, trace_join
 from eddyline.normalize.explain import show_regions
+from eddyline.normalize.joins.explain import virtual_keys, window_text
 from eddyline.service.data_sources import check_zone
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
 from eddyline.service.files.queries import FileEntry, QueryFile, is_query_file, read_queries
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, Finding
-from eddyline.sql.render import render
+from eddyline.sql.render import render, render_joined
 
 AD_HOC: Final = ""  # id of a query that is given as text
 
@@ -52,20 +58,99 @@ class Explanation:
             "stream": self.bound.stream,
             "time_zone": self.bound.time_zone,
             "bound": render(self.bound.predicate),
-            "rewrites": [
-                {"rule": rule, "before": before, "after": after} for rule, before, after in self.rewrites
-            ],
+            "rewrites": _rewrites_json(self.rewrites),
             "normal_form": _json_tree(self.normal.predicate),
             "never_true": self.normal.predicate == NEVER,
             "always_true": self.normal.predicate == ALWAYS,
             "subjects": [
                 {"subject": s, "type": kind, "regions": regions} for s, kind, regions in self.subjects
             ],
-            "outputs": [
-                {"name": o.name, "expression": render(o.expression), "type": str(o.expression.type)}
-                for o in self.bound.outputs
-            ],
+            "outputs": _outputs_json(self.bound, render),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class JoinExplanation:
+    """All stages of one join; `streams` are by their names."""
+
+    bound: BoundJoin
+    branches: list[TracedBranch]
+    normal: NormalJoin
+    streams: Mapping[str, Stream]
+
+    @property
+    def verdict(self) -> str | None:
+        """What can be said without looking at any tuple."""
+        return None if self.branches else "never true: no pair can ever match"
+
+    @property
+    def normal_form(self) -> str:
+        """The branches as text."""
+        return self.verdict or explain_join(self.normal, self.streams, render, render_joined)
+
+    @property
+    def rewrites(self) -> Iterator[tuple[str, str, str]]:
+        """Every rewrite of a side: which side it is, the rule, and the text after it."""
+        for number, branch in enumerate(self.branches):
+            for side, traced in enumerate(branch.sides):
+                title = side_title(self.normal, number, side)
+                yield from ((title, rule, after) for rule, _, after in traced.rewrites)
+
+    def as_json(self) -> dict[str, object]:
+        """For machines."""
+        return {
+            "query": self.bound.id,
+            "sql": self.bound.sql,
+            "stream": self.bound.stream,
+            "sources": [{"alias": source.alias, "stream": source.stream} for source in self.bound.sources],
+            "time_zone": self.bound.time_zone,
+            "bound": render_joined(self.bound.predicate),
+            "branches": [self._branch_json(branch) for branch in self.branches],
+            "never_true": not self.branches,
+            "outputs": _outputs_json(self.bound, render_joined),
+        }
+
+    def _branch_json(self, traced: TracedBranch) -> dict[str, object]:
+        branch = traced.branch
+        keys = [
+            {
+                "expressions": [render_joined(each) for each in virtual_keys(self.normal, key)],
+                "null_safe": key.null_safe,
+            }
+            for key in branch.keys
+        ]
+        return {
+            "sides": [
+                {
+                    "alias": source.alias,
+                    "bound": render(side.bound.predicate),
+                    "rewrites": _rewrites_json(side.rewrites),
+                    "normal_form": _json_tree(predicate),
+                    "free": predicate == ALWAYS,
+                }
+                for source, side, predicate in zip(
+                    self.normal.sources, traced.sides, branch.sides, strict=True
+                )
+            ],
+            "keys": keys,
+            "window": {
+                "low": branch.window.low,
+                "high": branch.window.high,
+                "text": window_text(self.normal, branch, self.streams),
+            },
+            "residual": None if branch.residual is None else render_joined(branch.residual),
+        }
+
+
+def _rewrites_json(rewrites: Iterable[tuple[str, str, str]]) -> list[dict[str, str]]:
+    return [{"rule": rule, "before": before, "after": after} for rule, before, after in rewrites]
+
+
+def _outputs_json(bound: BoundQuery | BoundJoin, text: Callable[[Expression], str]) -> list[dict[str, str]]:
+    return [
+        {"name": o.name, "expression": text(o.expression), "type": str(o.expression.type)}
+        for o in bound.outputs
+    ]
 
 
 def _json_tree(predicate: Predicate) -> dict[str, object]:
@@ -81,16 +166,23 @@ def explain(
     *,
     id: str | None = None,
     stream: str | None = None,
+    times: TimeOptions = NO_OPTIONS,
     time_zone: str = "UTC",
-) -> Explanation | Finding:
+) -> Explanation | JoinExplanation | Finding:
     """Take a query, a text or one of a file, all the way, keeping every stage; a finding where it is refused."""
     check_zone(time_zone)
     is_file = is_query_file(query)
     entry = _choose(read_queries(query), id) if is_file else FileEntry(Query(AD_HOC, query), "SQL", 1, query)
-    streams = streams_of([read_source(option) for option in schemas], [entry.query], name=stream)
+    sources = [read_source(option) for option in schemas]
+    streams = streams_of(sources, [entry.query], name=stream, times=times)
     try:
-        bound = Compiler(streams, time_zone=time_zone).bind(entry.query)
-        return Explanation(bound, trace(bound, render), normalize(bound))
+        compiler = Compiler(streams, time_zone=time_zone)
+        bound = compiler.bind(entry.query)
+        if isinstance(bound, BoundQuery):
+            return Explanation(bound, trace(bound, render), normalize(bound))
+        by_name = {each.name: each for each in compiler.streams}
+        plan = compiler.plan_join(entry.query, bound)
+        return JoinExplanation(bound, trace_join(plan, render), plan.instantiate(), by_name)
     except QueryError as error:
         finding = entry.finding(ERROR, error)
         return finding if is_file else replace(finding, query=None)

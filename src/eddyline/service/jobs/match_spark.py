@@ -39,7 +39,7 @@ def match_on_spark(
         data = request.data(chosen, watcher, partial(infer_on_spark, spark))
         request.refuse_overwriting(data)
         resolver = spark_resolver(spark, [*chosen.streams, *(each.stream for each in data)])
-        compiled = compile_set(chosen, data, request.time_zone, watcher, resolver)
+        compiled = compile_set(chosen, data, request.time_zone, watcher, resolver, on_spark=True)
         totals = Totals()
         found = []
         for each in data:

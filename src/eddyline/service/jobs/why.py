@@ -4,37 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from eddyline.compile import Compiler
-from eddyline.errors import FileError, QueryError, UsageError
+from eddyline.errors import QueryError, UsageError
 from eddyline.execute.why import Why
+from eddyline.execute.why_partners import PartnersWhy
 from eddyline.model.catalog import Stream
+from eddyline.model.join import NormalJoin
 from eddyline.model.query import NormalQuery
-from eddyline.model.reject import Reject
-from eddyline.runtime.embedded.json_rows import row_of
+from eddyline.runtime.embedded.joins.pair_verdicts import PairVerdicts
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import FileRows, read
 from eddyline.runtime.embedded.verdicts import Verdicts
+from eddyline.service.asked_row import AskedRow, declared_stream, find_row, is_object, object_row, split_place
 from eddyline.service.chosen_queries import ChosenQueries, choose
-from eddyline.service.data_sources import Data, check_zone, data_of
+from eddyline.service.data_sources import Data, check_zone, complete, data_of, with_option
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
 from eddyline.service.files.schemas import read_source
 from eddyline.service.findings import Finding
 from eddyline.service.watcher import SILENT, Watcher
 from eddyline.sql.grammar.select import parse
+from eddyline.standing.one_pair import RowOfJoin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyRequest:
-    """Which query and which rows: `row` is FILE:N or a JSON object, `rows` a whole source."""
+    """Which query and which rows: `row` is FILE:N or a JSON object, `rows` a whole source.
+
+    `streams` says where the partners of a row are, for a join: NAME=SOURCE.
+    """
 
     id: str
     row: str | None = None
     rows: str | None = None
     queries: Sequence[str] = ()
     registry: str | None = None
+    streams: Sequence[str] = ()
     schemas: Sequence[str] = ()
+    times: TimeOptions = NO_OPTIONS
     input_format: str | None = None
     time_zone: str = "UTC"
 
@@ -76,6 +87,19 @@ class JudgedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinedRow:
+    """What one row of a stream finds among all rows of those that a join joins it with; `file` as for `JudgedRow`."""
+
+    join: NormalJoin
+    stream: str
+    file: str
+    number: int
+    batch: pa.RecordBatch
+    why: PartnersWhy
+    rejects: Rejects
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The query, and what was asked about: one row, or many."""
 
@@ -83,7 +107,7 @@ class Answer:
     judged: JudgedRow | JudgedRows
 
 
-def ask_why(request: WhyRequest, watcher: Watcher = SILENT) -> Answer | Finding:
+def ask_why(request: WhyRequest, watcher: Watcher = SILENT) -> Answer | JoinedRow | Finding:
     """Judge the rows that are asked about; a finding where the query is refused."""
     check_zone(request.time_zone)
     if (request.row is None) == (request.rows is None):
@@ -96,27 +120,31 @@ def ask_why(request: WhyRequest, watcher: Watcher = SILENT) -> Answer | Finding:
         return chosen.findings[-1]
 
 
-def _answer(request: WhyRequest, chosen: ChosenQueries, watcher: Watcher) -> Answer:
+def _answer(request: WhyRequest, chosen: ChosenQueries, watcher: Watcher) -> Answer | JoinedRow:
     row, zone, format = request.row, request.time_zone, request.input_format
-    name = parse(chosen.entries[0].query.sql).stream
-    if row is not None and row.lstrip().startswith("{"):
-        stream = _declared(name, request.schemas, chosen)
-        piece = FileRows(row_of(row, stream, zone), "", 0)
+    name, *others = (stream.name for stream in parse(chosen.entries[0].query.sql).streams)
+    if others:
+        return _joined(request, chosen, (name, others[0]), watcher)
+    if request.streams:
+        raise UsageError(f'query "{request.id}" joins nothing, so that --stream has no partners to name')
+    if row is not None and is_object(row):
+        [stream] = request.times.apply([declared_stream(name, request.schemas, chosen.streams)])
         query = _compile(chosen, stream, zone)
-        return Answer(query, _judged(query, stream, piece, 0))
-    file, number = (request.rows or "", 0) if row is None else _place(row)
+        return Answer(query, _judged(query, stream, *object_row(row, stream, zone)))
+    file, number = (request.rows or "", 0) if row is None else split_place(row)
     [data] = data_of(
         [f"{name}={file}"],
         None,
         request.schemas,
         chosen.streams,
         chosen.queries,
+        times=request.times,
         format=format,
         watcher=watcher,
     )
     query = _compile(chosen, data.stream, zone)
     if row is not None:
-        return Answer(query, _judged(query, data.stream, *_find(data, number, format, zone)))
+        return Answer(query, _judged(query, data.stream, *find_row(data, number, format, zone)))
     return Answer(query, JudgedRows(query, data, Verdicts(query, data.stream), format, watcher))
 
 
@@ -127,51 +155,70 @@ def _judged(query: NormalQuery, stream: Stream, piece: FileRows, place: int) -> 
 
 
 def _compile(chosen: ChosenQueries, stream: Stream, time_zone: str) -> NormalQuery:
-    return Compiler([stream], time_zone=time_zone).compile(chosen.entries[0].query)
+    normal = Compiler([stream], time_zone=time_zone).compile(chosen.entries[0].query)
+    assert isinstance(normal, NormalQuery), "it reads one stream"
+    return normal
 
 
-def _declared(name: str, schemas: Sequence[str], chosen: ChosenQueries) -> Stream:
-    """The stream of a row that is given as text."""
-    for source in map(read_source, schemas):
-        if source.name is None or source.name.lower() == name.lower():
-            return Stream(name, source.schema)
-    for stream in chosen.streams:
-        if stream.name.lower() == name.lower():
-            return stream
-    raise UsageError(f'the columns of stream "{name}" are not known; state them with --schema')
+def _joined(
+    request: WhyRequest, chosen: ChosenQueries, names: tuple[str, str], watcher: Watcher
+) -> JoinedRow:
+    """Look for the partners of one row among all rows of the stream that a join of two streams joins it with."""
+    if request.row is None:
+        raise UsageError(
+            f'query "{request.id}" joins streams: name one row with --row, and where its partners are with --stream'
+        )
+    asked = AskedRow.of(request.row, names, request.streams, request.id)
+    own, partner = _read_by(asked, request, chosen, watcher)
+    streams = {stream.name: stream for stream in (own, partner.stream)}
+    try:
+        join = Compiler(streams.values(), time_zone=request.time_zone).compile(chosen.entries[0].query)
+    except QueryError as error:
+        raise with_option(error, [partner._replace(stream=stream) for stream in streams.values()]) from None
+    assert isinstance(join, NormalJoin), "it reads two streams"
+    piece, place = asked.find(own, request.input_format, request.time_zone)
+    batch, number = piece.batch.slice(place, 1), int(piece.rows[place])
+    row, rejects = RowOfJoin.of(join, streams, own, batch), Rejects()
+    if row.left_out is not None:
+        return JoinedRow(
+            join, own.name, piece.file, number + 1, batch, PartnersWhy(0, row.left_out, ()), rejects
+        )
+    verdicts = PairVerdicts(row, partner.source)
+    for rows in read(
+        partner.source,
+        partner.stream,
+        format=request.input_format,
+        rejects=rejects,
+        time_zone=request.time_zone,
+        on_progress=watcher.progress,
+    ):
+        is_own = asked.is_partner_of_itself and _is_same(piece.file, rows.file)
+        at = np.flatnonzero(rows.rows == number).tolist() if is_own else []
+        verdicts.judge(rows, at[0] if at else None)
+    return JoinedRow(join, own.name, piece.file, number + 1, batch, verdicts.why(), rejects)
 
 
-def _place(text: str) -> tuple[str, int]:
-    file, colon, number = text.rpartition(":")
-    if not colon or not file or not number.isdecimal() or int(number) < 1:
-        raise UsageError(f'--row is written as FILE:N with N from 1, such as quotes.csv:17, not "{text}"')
-    return file, int(number)
+def _read_by(
+    asked: AskedRow, request: WhyRequest, chosen: ChosenQueries, watcher: Watcher
+) -> tuple[Stream, Data]:
+    """The stream of the row, and its partners: all rows are there, so that an event time is enough to join them."""
+    schemas, sources = list(request.schemas), [f"{asked.partner}={asked.partners}"]
+    if asked.file is not None and not asked.is_partner_of_itself:
+        sources.append(f"{asked.stream}={asked.file}")
+    elif not asked.is_partner_of_itself:
+        named = [(read_source(schema).name or "").lower() for schema in schemas]
+        schemas = [
+            schema for schema, name in zip(schemas, named, strict=True) if name != asked.stream.lower()
+        ]
+    data = data_of(
+        sources, None, schemas, chosen.streams, chosen.queries, format=request.input_format, watcher=watcher
+    )
+    streams = [each.stream for each in data]
+    if len(streams) == 1 and not asked.is_partner_of_itself:
+        streams.append(declared_stream(asked.stream, request.schemas, chosen.streams))
+    streams = complete(request.times.apply(streams))
+    return streams[-1], data[0]._replace(stream=streams[0])
 
 
-def _find(data: Data, number: int, format: str | None, time_zone: str) -> tuple[FileRows, int]:
-    """The piece that holds a row, numbered from 1, and the row's place in it."""
-    seen = {0: ""}  # the row if it was rejected, and the last one that was
-
-    def remember(reject: Reject) -> None:
-        if reject.row == number or max(seen) != number:
-            seen.clear()
-            seen[reject.row] = reject.reason
-
-    rejects = Rejects(on_reject=remember)
-    files: set[str] = set()
-    last = 0
-    for piece in read(data.source, data.stream, format=format, rejects=rejects, time_zone=time_zone):
-        files.add(piece.file)
-        if len(files) > 1:
-            raise FileError(f'"{data.source}" is several files', hint="name one of them")
-        numbers = piece.rows
-        last = int(numbers[-1]) + 1
-        if last >= number:
-            place = int(numbers.searchsorted(number - 1))
-            if numbers[place] == number - 1:
-                return piece, place
-            break
-    if number in seen:
-        raise FileError(f'row {number} of "{data.source}" cannot be read: {seen[number]}')
-    last = max(last, *seen)
-    raise FileError(f'"{data.source}" has no row {number}: it has {last:,}', hint="rows count from 1")
+def _is_same(file: str, other: str) -> bool:
+    return bool(file) and Path(file).resolve() == Path(other).resolve()

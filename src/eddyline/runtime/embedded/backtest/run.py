@@ -1,6 +1,7 @@
 """Runs queries over a history: one pass, block by block, in memory that does not grow with the history.
 
 piece (some ten thousand rows) --QuerySet--> pairs of a block --> Tally --> QueryResult
+                               --JoinTallies (when all rows are read)--> Tally --> QueryResult
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from eddyline.backtest.rows import Stretch
 from eddyline.backtest.settings import DEFAULT, Settings
 from eddyline.backtest.tally import Tally
 from eddyline.backtest.values import Backtest
+from eddyline.runtime.embedded.backtest.pairs import JoinTallies
 from eddyline.runtime.embedded.rejects import Rejects
 from eddyline.runtime.embedded.sources import FileRows
 
@@ -51,13 +53,15 @@ def run(
     >>> query.matches, query.share, query.first.values
     (1, 0.5, {'price': 5.0})
     """
-    findings = [_find(prepared, history, time_zone, settings, on_rows) for history in histories]
-    return backtest_of(prepared, findings, settings)
+    joins = None if prepared.joins is None else JoinTallies(prepared.joins, time_zone, settings)
+    findings = [_find(prepared, history, joins, time_zone, settings, on_rows) for history in histories]
+    return backtest_of(prepared, findings, settings, () if joins is None else joins.tallies())
 
 
 def _find(
     prepared: PreparedBacktest,
     history: History,
+    joins: JoinTallies | None,
     time_zone: str,
     settings: Settings,
     on_rows: Callable[[int], None] | None,
@@ -70,6 +74,8 @@ def _find(
         files += piece.file != latest
         latest = piece.file
         collect(tally, lane.queries, Stretch(piece.batch, piece.file, piece.rows, tally.rows), settings)
+        if joins is not None:
+            joins.take(history.stream, piece)
         if on_rows is not None:
             on_rows(piece.batch.num_rows)
     rejects = history.rejects or Rejects()

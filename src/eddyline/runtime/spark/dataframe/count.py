@@ -18,6 +18,7 @@ from eddyline.errors import EddylineError
 from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.base.schemas import find_columns, quoted
 from eddyline.runtime.spark.dataframe.gathering import ROWS, BatchSizer, gathered
+from eddyline.runtime.spark.dataframe.selections import selections_of
 from eddyline.runtime.spark.dataframe.worker import Ids, MatchWork
 from eddyline.runtime.spark.functions import external_columns, external_name
 from eddyline.runtime.spark.sessions import session_checks
@@ -46,6 +47,7 @@ def count(
     """
     if ids not in ("id", "number"):
         raise EddylineError(f'ids is "id" or "number", not {ids!r}')
+    qs = selections_of(qs)
     source = qs.stream(stream)
     columns, externals = qs.columns_read(source.name), qs.externals(source.name)
     place = None if folder is None else str(folder)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from eddyline.errors import EddylineError, SchemaError
 from eddyline.queryset import QuerySet
 from eddyline.runtime.spark.base.schemas import find_columns, quoted
+from eddyline.runtime.spark.dataframe.selections import selections_of
 from eddyline.runtime.spark.dataframe.worker import Ids, MatchWork, matching_rows, query_lists
 from eddyline.runtime.spark.functions import external_columns
 from eddyline.runtime.spark.sessions import session_checks
@@ -60,12 +61,14 @@ def match(
     opens. Without one small sets travel inside the plan, and larger ones work only where Spark runs on this machine.
 
     Calls that only Spark can compute are computed by it in front; `functions` names those of the session's catalog that
-    queries may use. Nothing runs before the DataFrame's own job, and the session is left as it is.
+    queries may use. Nothing runs before the DataFrame's own job, and the session is left as it is. Joins of the set are
+    left out, with a warning.
     """
     if not isinstance(qs, QuerySet):
         raise EddylineError(f"match takes a QuerySet, not {type(qs).__name__}", hint="ed.QuerySet.build(...)")
     if ids not in ("id", "number"):
         raise EddylineError(f'ids is "id" or "number", not {ids!r}')
+    qs = selections_of(qs)
     source = qs.stream(stream)
     columns, externals = qs.columns_read(source.name), qs.externals(source.name)
     place = None if folder is None else str(folder)

@@ -19,9 +19,9 @@ from eddyline.model.query_state import State
 from eddyline.queryset import QuerySet
 from eddyline.registry import Diff, Entry
 from eddyline.sql.resolver import Resolver
-from eddyline.standing.columns import Attributes, Columns
-from eddyline.standing.files import NO_PAGES, Pages
-from eddyline.standing.table import Table
+from eddyline.standing.rows.columns import Attributes, Columns
+from eddyline.standing.rows.table import Table
+from eddyline.standing.saved.files import NO_PAGES, Pages
 from eddyline.standing.version import Newcomer, Version
 
 # Compiling so many queries again takes some 30 ms, the most that a change may have to wait for. The order of subjects
@@ -123,7 +123,7 @@ def _newcomers(
     for query, attributes in described:
         try:
             check_query(query.id, query.sql)
-            coming.append(Newcomer(query, compiler.compile(query), attributes))
+            coming.append(Newcomer(query, compiler.selection(query, "a pipeline on Spark"), attributes))
         except QueryError as error:
             problems[query.id] = error.message
     return coming

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.runtime.spark.versions.compiled import Compiled, Recipe
 from eddyline.runtime.spark.versions.saved import SavedVersions
-from eddyline.standing.files import save_segments
+from eddyline.standing.saved.files import save_segments
 
 
 class Rebuild:

@@ -14,8 +14,8 @@ from typing import Final
 from eddyline.errors import FileError
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.runtime.spark.versions.compiled import SETTINGS, Compiled, Recipe
-from eddyline.standing import files
-from eddyline.standing.files import MANIFEST, Saved, files_of, read_manifest, sweep
+from eddyline.standing.saved import files
+from eddyline.standing.saved.files import MANIFEST, Saved, files_of, read_manifest, sweep
 from eddyline.storage.local import LocalStorage
 
 VERSIONS: Final = "versions"

@@ -22,7 +22,7 @@ from eddyline.runtime.spark.versions.deliverables import Deliverables, open_deli
 from eddyline.runtime.spark.versions.rebuild import Rebuild
 from eddyline.runtime.spark.versions.saved import SavedVersions
 from eddyline.sql.resolver import Resolver
-from eddyline.standing.files import read_manifest
+from eddyline.standing.saved.files import read_manifest
 
 if TYPE_CHECKING:
     from eddyline.registry import Registry

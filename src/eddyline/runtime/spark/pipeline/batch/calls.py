@@ -75,7 +75,7 @@ def _callers(plan: VersionPlan, stream: str, resolver: Resolver) -> Iterator[Cal
         text = query.sql.lower()
         if number not in candidates or not any(name in text for name in names):
             continue
-        normal = compiler.compile(query)
+        normal = compiler.selection(query, "a pipeline on Spark")
         subjects = [condition.subject for condition in conditions_of(normal.predicate)]
         outputs = [output.expression for output in normal.outputs]
         caller = Caller(number, query, _inside(subjects), _inside(outputs))
