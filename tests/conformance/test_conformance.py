@@ -28,6 +28,7 @@ from tests.conformance.matrix import (
     in_turn,
     judged,
 )
+from tests.conftest import blocks
 
 SIZES = (0, 1, 64, 65, 511, 512, 513, 2500)
 SOME = 50
@@ -40,7 +41,7 @@ SERVED_ROW_BY_ROW = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("configuration", "number"), in_turn(range(8), 4))
+@pytest.mark.parametrize(("configuration", "number"), in_turn(range(8), 8))
 def test_random_statements(configuration: str, number: int) -> None:
     queries, batch, expected = block(number)
     found = built(queries, configuration)
@@ -49,7 +50,7 @@ def test_random_statements(configuration: str, number: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("configuration", "number"), in_turn(range(4), 2))
+@pytest.mark.parametrize(("configuration", "number"), in_turn(range(4), 4))
 def test_random_conjunctions(configuration: str, number: int) -> None:
     queries, batch, expected = conjunctions(number)
     found = built(queries, configuration)
@@ -82,7 +83,7 @@ def test_batch_sizes(configuration: str, source) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", blocks(4, quick=(0, 3)))
 @pytest.mark.parametrize("way", WAYS)
 def test_ways_of_large_batches(way: Way, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Row by row, sliced, or sliced behind a filter: what the default chooses from changes no match."""

@@ -64,7 +64,7 @@ def run(script: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_writers_and_a_reader(place: str) -> None:
     stamp = {"by": "nobody", "count": 0}
     with Registry.open(place) as registry:
@@ -93,7 +93,7 @@ def test_two_writers_and_a_reader(place: str) -> None:
         assert counted["ann"]["loops"] >= CHANGES and counted["bob"]["loops"] >= CHANGES
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_processes_make_one_registry(place: str) -> None:
     script = dedent(
         """

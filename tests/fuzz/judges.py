@@ -60,9 +60,30 @@ def _matches() -> list[Judge]:
     return [SetJudge()]
 
 
+def _joins() -> list[Judge]:
+    from tests.fuzz.joins import duckdb_joins, normal_joins
+
+    return [normal_joins(), duckdb_joins()]
+
+
+def _engine_joins() -> list[Judge]:
+    from tests.fuzz.joins import engine_joins
+
+    return [engine_joins()]
+
+
+def _spark_joins() -> list[Judge]:
+    from tests.fuzz.joins import spark_joins
+
+    return [spark_joins()]
+
+
 JUDGES: dict[str, Callable[[], list[Judge]]] = {
     "spark": _spark,
     "duckdb": _duckdb,
     "normal": _normal,
     "matches": _matches,
+    "joins": _joins,
+    "engine-joins": _engine_joins,
+    "spark-joins": _spark_joins,
 }

@@ -20,10 +20,10 @@ from eddyline import DeliveryLog, Engine
 from eddyline.config import IndexSettings
 from eddyline.engine.receivers import DeliveryIterator
 from eddyline.errors import FileError
-from tests.property.engine_model import BATCHES, STREAMS, TEXTS, Lines, Model, lines
+from tests.property.engine_model import BATCHES, JOINS, STREAMS, TEXTS, Lines, Model, lines
 
 IDS = [f"q{i}" for i in range(14)]
-texts = st.sampled_from(TEXTS)
+texts = st.one_of(st.sampled_from(TEXTS), st.sampled_from(sorted(JOINS)))
 changes = st.tuples(
     st.just("change"),
     st.dictionaries(st.sampled_from(IDS), texts, max_size=5),
@@ -31,7 +31,7 @@ changes = st.tuples(
 )
 pushes = st.tuples(
     st.just("push"),
-    st.sampled_from(["everything", "Everything", "other", "OTHER"]),
+    st.sampled_from(["everything", "Everything", "other", "OTHER", *3 * ["orders", "payments"]]),
     st.tuples(st.integers(0, 59), st.integers(0, 20)),
     st.sampled_from([None, "1", "2", "A", "a"]),
 )
@@ -41,18 +41,18 @@ restarts = st.just(("restart",))
 steps = st.lists(
     st.one_of(changes, changes, pushes, pushes, merges, readers, restarts), min_size=4, max_size=30
 )
-ROOM = len(IDS)  # tables of one push: each query may have a SELECT list of its own
+ROOM = 2 * len(IDS)  # tables of one push: each query may have a SELECT list of its own
 
 
 @contextmanager
 def small_levels() -> Iterator[None]:
     """Merge from the second query on, so that a dozen of them go through all levels."""
     with (
-        patch("eddyline.standing.policy.OPEN", 2),
-        patch("eddyline.standing.policy.FAN", 2),
-        patch("eddyline.standing.building.KEEP_QUERIES", 4),
+        patch("eddyline.standing.merging.policy.OPEN", 2),
+        patch("eddyline.standing.merging.policy.FAN", 2),
+        patch("eddyline.standing.merging.building.KEEP_QUERIES", 4),
         patch("eddyline.standing.version.FEW", 3),
-        patch("eddyline.standing.merger.REST", 0.0),
+        patch("eddyline.standing.merging.merger.REST", 0.0),
         patch("eddyline.storage.durable.os.fsync"),
         patch("eddyline.engine.receivers.PATIENCE", 0.2),
         patch("eddyline.engine.receivers.log.warning", side_effect=AssertionError("a push waits for ever")),

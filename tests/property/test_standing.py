@@ -17,10 +17,10 @@ from eddyline import Stream
 from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX, IndexSettings
 from eddyline.model.query import Query
-from eddyline.standing.building import Building, Culprits, members_of
-from eddyline.standing.columns import Attributes, Columns
-from eddyline.standing.gate import Gate
-from eddyline.standing.table import Table
+from eddyline.standing.merging.building import Building, Culprits, members_of
+from eddyline.standing.merging.gate import Gate
+from eddyline.standing.rows.columns import Attributes, Columns
+from eddyline.standing.rows.table import Table
 from eddyline.standing.version import Newcomer, Version
 
 TICKS = Stream("ticks", pa.schema({"a": pa.int64(), "b": pa.int64()}))
@@ -157,9 +157,9 @@ class Held:
 @contextmanager
 def small_levels() -> Iterator[None]:
     with (
-        patch("eddyline.standing.policy.OPEN", 2),
-        patch("eddyline.standing.policy.FAN", 2),
-        patch("eddyline.standing.building.KEEP_QUERIES", 3),
+        patch("eddyline.standing.merging.policy.OPEN", 2),
+        patch("eddyline.standing.merging.policy.FAN", 2),
+        patch("eddyline.standing.merging.building.KEEP_QUERIES", 3),
     ):
         yield
 
