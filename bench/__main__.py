@@ -23,6 +23,7 @@ from bench.suites import (
     boolean,
     engine,
     equality,
+    joins,
     order,
     paper,
     patterns,
@@ -31,7 +32,7 @@ from bench.suites import (
     selective,
     sigma,
 )
-from eddyline.standing.own_process import collect_rarely
+from eddyline.standing.merging.own_process import collect_rarely
 
 Suite = Callable[[Setting], Iterable[Record]]
 PAPERS: Final = ("asc-1", "asc-2", "cacq", "beyond")
@@ -64,6 +65,7 @@ SUITES: Final[dict[str, Suite]] = {
     "engine": engine.run,
     "compile": _compiling,
     "registry": registry.run,
+    "joins": joins.run,
 }
 
 

@@ -39,7 +39,7 @@ class Bar:
         return f"{sign} {self.ours:,g}"
 
 
-LESS_IS_BETTER: Final = ("start", "bytes", "seconds", "p99", "monitor")
+LESS_IS_BETTER: Final = ("start", "bytes", "seconds", "p99", "monitor", "growth")
 WAYS: Final = SPARK_PEERS[1:]
 ADAPTING: Final = (
     "paper",
@@ -91,6 +91,25 @@ BARS: Final = (
     Bar("engine", "changes", "asked for", ours=200, at_least=10_000),
     Bar("engine", "p99", "median", ratio=1 / 3, at_least=10_000),
     Bar("engine", "worn", "fresh engine", ratio=0.9, at_least=10_000),
+    # window joins
+    *(Bar(name, "join", "asked for", ours=1_000_000, at_least=100_000) for name in ("pairs", "pairs even")),
+    Bar("ranges", "join", "asked for", ours=400_000, at_least=10_000, at_most=10_000),
+    Bar("ranges", "join", "asked for", ours=200_000, at_least=100_000),
+    *(Bar(name, "join", "at 1,000", ratio=0.5, at_least=100_000) for name in ("pairs", "pairs even")),
+    Bar("pairs", "push", "join", ratio=0.5, at_least=100_000),
+    Bar("pairs", "join", "duckdb-per-query", ratio=15, at_least=100, at_most=100),
+    Bar("pairs", "join", "duckdb-per-query", ratio=100, at_least=1_000),
+    Bar("pairs", "join", "duckdb-join-then-rules", ratio=30, at_least=1_000),
+    Bar("pairs", "join", "unshared", ratio=8, at_least=1_000),
+    *(Bar("pairs", metric, "esper", ratio=10, at_least=1_000) for metric in ("join", "push")),
+    Bar("pairs", "join", "no lineage", ratio=0.9, at_most=1),
+    *(Bar(f"changing, merged in a {place}", "p99", "median", ratio=1 / 3) for place in ("thread", "process")),
+    *(
+        Bar(f"changing, merged in a {place}", "changes", "asked for", ours=200)
+        for place in ("thread", "process")
+    ),
+    Bar("one side", "bytes", "payload", ours=100, at_least=10_000),
+    Bar("one side", "growth", "allowed", ours=0.1, at_least=10_000),
     # on Spark: at most so many times the time of a pass-through
     Bar("alerts", "numbers", "pass-through", ratio=1 / 1.3, at_most=1_000),
     Bar("alerts", "numbers", "pass-through", ratio=1 / 1.5, at_most=10_000),

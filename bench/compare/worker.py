@@ -22,7 +22,7 @@ SHORTEST = 0.02  # seconds of one answer at least; shorter ones would measure th
 
 def main(name: str) -> None:
     """Get ready, say so, and answer until there is no more input."""
-    # Both trees as a command would run them (`eddyline.standing.own_process`), also one that sets this by itself: else a
+    # Both trees as a command would run them (`eddyline.standing.merging.own_process`), also one that sets this by itself: else a
     # line of building would measure the garbage collector.
     gc.set_threshold(100_000, 50, 50)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
