@@ -22,6 +22,8 @@ from eddyline.sql.spark_only import functions as spark_only
 
 DOCS = Path(__file__).parents[1] / "docs"
 MADE = "<!-- Made by `make docs` from the tables in src/eddyline: edit those. -->"
+JOINED = """A join needs an equality between the two streams and a window of event time; [joins.md](joins.md) says what \
+it means, and which pairs are delivered when."""
 PRECEDENCE = """From the weakest to the strongest:
 
 | level | operators | |
@@ -55,16 +57,19 @@ def sql_page() -> str:
     parts = [
         "# The accepted SQL",
         MADE,
-        "A query is one `SELECT` over one stream, in Spark SQL. This page lists everything that is accepted; anything "
+        "A query is one `SELECT` over one stream, or over two that it joins, in Spark SQL. This page lists everything that is accepted; anything "
         "else is refused when the query is registered, with the place in its text. What the forms mean is said in "
         "[semantics.md](semantics.md).",
         f"The examples read a stream `{supported.STREAM}` with these columns:",
         "```sql\n"
         + supported.COLUMNS.replace(", ", ",\n").replace("(10,\n", "(10, ").replace("STRING,\nD", "STRING, D")
         + "\n```",
+        f"and those of joins also a stream `{supported.OTHER_STREAM}` with `{supported.OTHER_COLUMNS}`.",
     ]
     for group in dict.fromkeys(form.group for form in supported.FORMS):
         parts += [f"## {group}", _forms(group)]
+        if group == supported.JOINS:
+            parts.append(JOINED)
         if group == supported.OPERATORS:
             parts.append(PRECEDENCE)
     parts += ["## Types", _types(), "## Functions", *_functions(), *_languages(), *_spark_only()]
