@@ -56,7 +56,7 @@ def evaluate(
     failures: dict[Expression, int] = dict.fromkeys(version.fallible(stream.name), 0)
     matches = version.match(batch, stream.name, failed=failures)
     step = joining.step(version, stream, batch, matches)
-    gathered = _Gathered(version, lists)
+    gathered = _Gathered(version, lists, batch.num_rows)
     gathered.take(batch, *matches.pair_arrays())
     failed = dict(matches.failed_numbers)
     if step is not None:
@@ -101,14 +101,14 @@ def _total(gathered: _Gathered, tables: Iterable[pa.Table], failures: int) -> Ac
 class _Gathered:
     """The results of one batch, as they are made: of its tuples, then of the pairs that it completes."""
 
-    def __init__(self, version: Version, lists: MadeSelectLists) -> None:
+    def __init__(self, version: Version, lists: MadeSelectLists, rows: int) -> None:
         columns = version.table.columns
         self._version, self._columns = version, columns
         self._queries = QueryColumns(
             columns["select"], columns["shadow"], lambda dense: lists.of(columns, dense)
         )
         self._tables: dict[int, list[pa.Table]] = {}  # by SELECT list
-        self._matched: list[Integers] = []  # rows of the batch
+        self._has_match = np.zeros(rows, np.bool_)  # by row of the batch
         self.accounts = nothing()
         self.matches_by_id: Counter[str] = Counter()
         self.errors: list[DeliveryFailure] = []
@@ -135,15 +135,12 @@ class _Gathered:
         self.accounts = self.accounts.plus(results.accounts)
         counts = dict(zip(lead.ids, results.accounts.matches.tolist(), strict=True))
         self.matches_by_id.update(counts)
-        self._matched.append(row if completed_by is None else completed_by)
+        self._has_match[row if completed_by is None else completed_by] = True
 
     @property
     def matched(self) -> int:
         """How many rows of the batch have a match, or complete a pair."""
-        first = self._matched[0]
-        if len(self._matched) == 1:
-            return int(np.count_nonzero(first[1:] != first[:-1])) + bool(len(first))
-        return len(np.unique(np.concatenate(self._matched)))
+        return int(np.count_nonzero(self._has_match))
 
     @property
     def tables(self) -> list[pa.Table]:

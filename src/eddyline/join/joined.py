@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.join.keys import Codes
-from eddyline.join.payload import Chunk, gather
+from eddyline.join.payload import NO_COLUMNS, Chunk, gather
 from eddyline.join.probe import Found
-from eddyline.kernels.join import pack_pairs, unpack_pairs
+from eddyline.kernels.join import pack_pairs, pairs_of_joins, unpack_pairs
+from eddyline.kernels.sorting import sort_digits
 from eddyline.model.arrays import Flags, Integers
 from eddyline.model.catalog import Stream
 
@@ -30,14 +31,14 @@ class Held:
 
     def kept(self, position: int) -> dict[str, pa.Array]:
         """All that is kept of one tuple."""
-        chunk = next(chunk for chunk in reversed(self.chunks) if chunk.first <= position)
+        chunk = next((chunk for chunk in reversed(self.chunks) if chunk.first <= position), NO_COLUMNS)
         row = pa.array(chunk.rows(np.array([position])))
         return {name: chunk.columns[name].take(row) for name in chunk.columns}
 
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Pairs, by row, then by the partner's arrival, then by query.
+    """Pairs, by row, then by the partner's arrival, then by query; or in any order, where that was asked for.
 
     row         of the batch that has just come: the tuple of the pair that arrived last
     query       the dense id of the join
@@ -70,14 +71,20 @@ def ordered(found: Found, query: Integers, side: Integers, base: int) -> tuple[C
     """
     least = int(found.positions.min())
     bits = [(int(found.positions.max()) - least).bit_length(), len(query).bit_length()]
-    if sum(bits) + int(found.rows.max()).bit_length() + 1 > 63:
+    all_bits = sum(bits) + int(found.rows.max()).bit_length() + 1
+    if all_bits > 63:
         return _ordered_by_columns(found, query, side, base)
-    packed = np.empty(len(found), np.int64)
+    packed, spare, *columns = (np.empty(len(found), np.int64) for _ in range(6))
     pack_pairs(found.rows, found.positions, found.roles, query, side, least, *bits, packed)
-    packed.sort()
-    columns = tuple(np.empty(len(found), np.int64) for _ in range(4))
-    count = unpack_pairs(packed, base, least, *bits, *columns)
+    count = unpack_pairs(sort_digits(packed, spare, all_bits), base, least, *bits, *columns)
     return tuple(column[:count] for column in columns)
+
+
+def unordered(found: Found, query: Integers, side: Integers, base: int) -> tuple[Codes, ...]:
+    """As `ordered`, in any order: without sorting, unless a join has several branches, which may find the same pair."""
+    columns = tuple(np.empty(len(found), np.int64) for _ in range(4))
+    is_once = pairs_of_joins(found.rows, found.positions, found.roles, query, side, base, *columns)
+    return columns if is_once else ordered(found, query, side, base)
 
 
 def _ordered_by_columns(found: Found, query: Integers, side: Integers, base: int) -> tuple[Codes, ...]:

@@ -218,14 +218,13 @@ def _by_link(roles: Roles, which: Integers) -> list[tuple[tuple[int, int], Integ
     if not len(which):
         return []
     probing, stored = roles.stem[roles.partner[which]].astype(np.int64), roles.stem[which]
-    packed = probing << 32 | stored
-    if (packed == packed[0]).all():
-        return [((int(probing[0]), int(stored[0])), which)]
+    stems = len(roles.stems)
+    # the narrowest type that holds them: 16 bits are sorted by counting
+    packed = (probing * stems + stored).astype(np.min_scalar_type(stems * stems))
     order = np.argsort(packed, kind="stable")
     cuts = np.flatnonzero(np.diff(packed[order])) + 1
     return [
-        ((int(packed[group[0]] >> 32), int(packed[group[0]] & 0xFFFFFFFF)), which[group])
-        for group in np.split(order, cuts)
+        ((int(probing[group[0]]), int(stored[group[0]])), which[group]) for group in np.split(order, cuts)
     ]
 
 

@@ -73,10 +73,14 @@ class _Stretch:
 
 
 class Prober:
-    """Room for what probes find, which is kept from one step to the next; at most `most` pairs come at once."""
+    """Room for what probes find, which is kept from one step to the next; at most `most` pairs come at once.
 
-    def __init__(self, most: int) -> None:
+    level   at which it is logged that a step has more: where users choose what a step is, they should know
+    """
+
+    def __init__(self, most: int, level: int = logging.WARNING) -> None:
         self._most = most
+        self._level = level
         self._out: tuple[npt.NDArray[Any], ...] = (
             np.empty(0, np.int32),  # rows
             np.empty(0, np.int64),  # positions
@@ -94,9 +98,8 @@ class Prober:
             found = self._found(passes, links, base, stretch)
             if found is None:
                 if not is_told:
-                    log.warning(
-                        "%d rows find more than %d pairs of joins; they are taken in parts", rows, self._most
-                    )
+                    text = "%d rows find more than %d pairs of joins; they are taken in parts"
+                    log.log(self._level, text, rows, self._most)
                     is_told = True
                 pending.extend(reversed(stretch.halves(passes)))
             elif len(found):

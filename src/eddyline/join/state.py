@@ -7,6 +7,7 @@ batch ─► watermark ─► keys, lineages ─► a segment for each SteM ─�
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -83,7 +84,7 @@ class JoinState:
         self._numbered: list[Stem] = []
         self._links = Links()
         self._shapes = Shapes()
-        self._prober = Prober(settings.most_pairs)
+        self._prober = Prober(settings.most_pairs, logging.DEBUG if complete else logging.WARNING)
         for stream in streams:
             self._source(stream)
 
@@ -220,21 +221,21 @@ class JoinState:
         new.judged = self._judged(source.watermark, evaluation, now)
         lineages = owned(row, np.int32), owned(role, np.int32)
         stem_of = owned(roles.stem, np.int32)
-        kept = np.zeros(rows, np.bool_)
-        wanted = np.flatnonzero(np.bincount(lineages[0], minlength=rows))
+        kept: list[Codes] = []
+        wanted = _distinct(lineages[0])
         for number in self._links.stems:
             if roles.stems[number].stream == stream.name and self._find_keys(new, number, roles, wanted):
                 found = self._tuples(new, number, *lineages, stem_of)
                 if len(found):
                     new.segments[number] = segment_of(found)
-                    kept[found.positions - new.base] = True
-        if kept.any():
-            rows_kept = np.flatnonzero(kept)
+                    kept.append(found.positions)
+        if kept:
+            positions = kept[0] if len(kept) == 1 else np.unique(np.concatenate(kept))
             columns = BatchColumns(stream, batch, evaluation)
-            names = _kept_columns(roles, new, rows_kept)
-            places = pa.array(rows_kept)
+            names = _kept_columns(roles, new, positions - new.base)
+            places = pa.array(positions - new.base)
             taken = {name: columns[name].take(places) for name in names}
-            new.chunk = chunk_of(taken, rows_kept + new.base)
+            new.chunk = chunk_of(taken, positions) if taken else None
         return new
 
     def _find_keys(self, new: NewTuples, number: int, roles: Roles, wanted: Integers) -> bool:
@@ -265,9 +266,10 @@ class JoinState:
         judged, keys = new.judged, new.keys[number]
         assert judged is not None, "rows without a time have no keys"
         usable = judged.kept if keys.valid is None else judged.kept & keys.valid
-        kept, begins, ends = (np.empty(new.rows + 1, np.int32) for _ in range(3))
-        lists = np.empty(len(role) + 1, np.int32)
         keeps_all = self._links.keeps_all(number)
+        room = 1 + (new.rows if keeps_all else len(role))
+        kept, begins, ends = (np.empty(room, np.int32) for _ in range(3))
+        lists = np.empty(len(role) + 1, np.int32)
         count, filled = lists_of_stem(
             row, role, stem_of, number, usable, keeps_all, kept, begins, ends, lists
         )
@@ -307,7 +309,7 @@ class JoinState:
         if new.judged is not None:
             source.watermark = new.judged.watermark
             if source.first is None and new.judged.kept.any():
-                source.first = int(new.judged.times[new.judged.kept][0])
+                source.first = int(new.judged.times[np.argmax(new.judged.kept)])
         # after the watermark, which decides how long tuples are kept
         for number, segment in new.segments.items():
             least = self._least(number)
@@ -456,6 +458,10 @@ class JoinState:
             min((link.low for link in links), default=None),
             max((link.high for link in links), default=None),
         )
+
+
+def _distinct(ascending: Integers) -> Integers:
+    return ascending[np.append(True, ascending[1:] != ascending[:-1])] if len(ascending) else ascending
 
 
 def _rows(batch: Batch) -> int:

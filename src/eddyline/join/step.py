@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from eddyline.errors import PASSED_ON
 from eddyline.functions.evaluate import Evaluation
-from eddyline.join.joined import Held, Joined, ordered
-from eddyline.join.keys import Keys, hashed, may_be_hashed, same_values
+from eddyline.join.joined import Held, Joined, ordered, unordered
+from eddyline.join.keys import Codes, Keys, hashed, may_be_hashed, same_values
 from eddyline.join.links import owned
 from eddyline.join.payload import Chunk
 from eddyline.join.probe import Found
@@ -84,21 +84,21 @@ class Step:
         """What the step knows of the joins."""
         return self._check.roles
 
-    def pairs(self) -> Iterator[Joined]:
-        """All pairs; to be asked for once."""
+    def pairs(self, *, in_order: bool = True) -> Iterator[Joined]:
+        """All pairs, each once; to be asked for once. Those of a part come in the order of delivery, or in any."""
         for found in self._found:
             pairs = self._check.satisfied(found)
             if len(pairs):
-                yield self._joined(pairs)
+                yield self._joined(pairs, ordered if in_order else unordered)
 
     def take_over(self) -> None:
         """Have the state keep the new tuples for partners to come; once, when all pairs were given."""
         self._commit()
 
-    def _joined(self, found: Found) -> Joined:
+    def _joined(self, found: Found, columns: Callable[..., tuple[Codes, ...]]) -> Joined:
         roles = self._check.roles
         query, side = owned(roles.query, np.int32), owned(roles.side, np.int8)
-        row, of, *positions = ordered(found, query, side, self._new.base)
+        row, of, *positions = columns(found, query, side, self._new.base)
         return Joined(row, of, (positions[0], positions[1]), self._held)
 
 

@@ -19,12 +19,13 @@ import pyarrow as pa
 
 from eddyline.functions.evaluate.arrays import numbers, validity
 from eddyline.functions.zones import Zone
+from eddyline.kernels.join import judge_times
 from eddyline.model import types as t
 from eddyline.model.arrays import Flags
 from eddyline.model.event_time import DAY, LONGEST, EventTime, longest
 
 NEVER: Final = -LONGEST  # below every event time
-REASONS: Final = ("late", "ahead", "no time", "out of range")
+REASONS: Final = ("late", "ahead", "no time", "out of range")  # as `judge_times` counts them
 _SECOND: Final = 1_000_000
 
 
@@ -64,38 +65,28 @@ class Judged:
 
 def judge(watermark: Watermark, column: pa.Array, clock: int | None) -> Judged:
     """Judge the event times of a batch; `clock` as `clock_of` gives it, None where the data is complete."""
-    times = numbers(column).astype(np.int64)
+    times = np.require(numbers(column), np.int64, ["C", "W"])
     valid = validity(column)
-    has_time = np.ones(len(times), np.bool_) if valid is None else valid
-    limit = longest(watermark.times.type)
-    in_range = (times > -limit) & (times < limit)
-    wrong = {"no time": ~has_time, "out of range": has_time & ~in_range}
-    kept = has_time & in_range
+    of = watermark.times
+    lateness, least, latest = -1, NEVER, LONGEST
     if clock is not None:
-        times_allowed = watermark.times
-        if times_allowed.ahead is not None:
-            wrong["ahead"] = kept & (times > clock + times_allowed.ahead)
-            kept &= ~wrong["ahead"]
-        wrong["late"] = kept & _late(watermark, np.where(kept, times, NEVER))
-        kept &= ~wrong["late"]
-    left_out = {reason: int(np.count_nonzero(wrong[reason])) for reason in REASONS if reason in wrong}
-    highest = max(watermark.highest, int(times[kept].max(initial=NEVER)))
-    moved = Watermark(watermark.times, highest, watermark.least)
-    return Judged(times, kept, {reason: count for reason, count in left_out.items() if count}, moved)
-
-
-def _late(watermark: Watermark, times: npt.NDArray[np.int64]) -> Flags:
-    """Which times are below the watermark when their turn comes; a late one is below the highest and does not move it."""
-    late = np.zeros(len(times), np.bool_)
-    if watermark.times.lateness is not None:
-        before = np.empty(len(times), np.int64)
-        before[:1] = watermark.highest
-        np.maximum.accumulate(times[:-1], out=before[1:])
-        np.maximum(before, watermark.highest, out=before)
-        late |= times < before - watermark.times.lateness
-    if watermark.least is not None:
-        late |= times < watermark.least
-    return late
+        lateness = -1 if of.lateness is None else of.lateness
+        least = NEVER if watermark.least is None else min(watermark.least, LONGEST)
+        latest = LONGEST if of.ahead is None else min(clock + of.ahead, LONGEST)
+    kept, counts = np.empty(len(times), np.bool_), np.zeros(len(REASONS), np.int64)
+    highest = judge_times(
+        times,
+        np.empty(0, np.bool_) if valid is None else np.require(valid, np.bool_, ["C", "W"]),
+        longest(of.type),
+        watermark.highest,
+        lateness,
+        least,
+        latest,
+        kept,
+        counts,
+    )
+    left_out = {reason: count for reason, count in zip(REASONS, counts.tolist(), strict=True) if count}
+    return Judged(times, kept, left_out, Watermark(of, int(highest), watermark.least))
 
 
 def clock_of(times: EventTime, now: int, zone: Zone) -> int:

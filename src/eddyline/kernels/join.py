@@ -58,14 +58,46 @@ def mix(codes, valid, seed, factor, hashes):
 
 
 @njit(cache=True, nogil=True)
+def judge_times(times, valid, limit, highest, lateness, least, latest, kept, counts):
+    """kept[i] = whether a tuple is joined; counts: those that are not, by reason. Returns the highest time of those that are.
+
+    valid       which tuples have a time; empty: all
+    limit       times are below it, and above -limit
+    highest     time of earlier tuples; one that is more than `lateness` below that of those before it is late, unless that
+                is below 0
+    least       a time below this is late, too; latest: one above it is ahead
+    counts      of tuples that are late, ahead, without a time, out of range
+    """
+    for i in range(len(times)):
+        time = times[i]
+        kept[i] = False
+        if len(valid) and not valid[i]:
+            counts[2] += 1
+        elif time <= -limit or time >= limit:
+            counts[3] += 1
+        elif time > latest:
+            counts[1] += 1
+        elif (lateness >= 0 and time < highest - lateness) or time < least:
+            counts[0] += 1
+        else:
+            kept[i] = True
+            highest = max(highest, time)
+    return highest
+
+
+@njit(cache=True, nogil=True)
 def lists_of_stem(rows, roles, stem_of, stem, usable, all_usable, kept, begins, ends, lists):
     """Pick the rows that a SteM keeps, and their lineages; returns how many rows and how many entries were written.
 
     rows, roles: pairs, by row. usable: rows that have a time and a key. all_usable: whether a row is kept without any role.
-    kept, begins, ends: as long as there are rows. lists: as long as there are pairs.
+    kept, begins, ends: one longer than there are rows, or pairs where a row is kept for its roles alone. lists: one longer
+    than there are pairs.
     """
-    found, filled, pair = 0, 0, 0
-    for row in range(len(usable)):
+    found, filled, pair, row = 0, 0, 0, -1
+    while all_usable or pair < len(rows):
+        row = row + 1 if all_usable else rows[pair]
+        if row == len(usable):
+            break
         begin = filled
         while pair < len(rows) and rows[pair] == row:
             role = roles[pair]
@@ -432,3 +464,17 @@ def unpack_pairs(packed, base, least, position_bits, query_bits, rows, queries, 
         seconds[found] = row + base if is_second else position
         found += i == 0 or word != packed[i - 1]
     return found
+
+
+@njit(cache=True, nogil=True)
+def pairs_of_joins(rows, positions, roles, query, side, base, rows_out, queries, firsts, seconds):
+    """Write what `unpack_pairs` does, pair by pair as they come; returns whether all are of first branches, and so differ."""
+    is_first = True
+    for i in range(len(rows)):
+        role, row, position = roles[i], np.int64(rows[i]), positions[i]
+        rows_out[i], queries[i] = row, query[role]
+        is_second = side[role] == 0  # the stored tuple is of source 0
+        firsts[i] = position if is_second else row + base
+        seconds[i] = row + base if is_second else position
+        is_first &= role - query[role] <= 2
+    return is_first

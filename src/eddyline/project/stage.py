@@ -123,7 +123,9 @@ class Results:
                 yield self._project(batch, place, known)
 
     def _project(self, batch: Batch, place: Integers, known: Known | None) -> Selected:
-        row, query, account = self._row[place], self._query[place], self._met[place]
+        row, query, account = self._row, self._query, self._met
+        if len(place) < len(row):
+            row, query, account = row[place], query[place], account[place]
         rows, row_of = _runs(row)
         select = self._queries.select_list(int(query[0]))
         try:

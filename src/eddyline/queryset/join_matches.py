@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,8 @@ from eddyline.execute.reading.batch import arrow_of
 from eddyline.functions.evaluate import Evaluation
 from eddyline.functions.evaluate.arrays import numbers
 from eddyline.join.joined import Joined
-from eddyline.kernels.sorting import add_numbers
+from eddyline.join.keys import Codes
+from eddyline.kernels.sorting import add_numbers, sort_digits
 from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.event_time import LONGEST, longest
@@ -26,8 +27,11 @@ from eddyline.model.expression import Column
 from eddyline.model.names import short_repr
 from eddyline.model.roles import Roles, role_row
 from eddyline.queryset.join_replay import Numbers, Replay, RunRows
+from eddyline.queryset.kept_columns import Kept, keeping
 from eddyline.standing.join_reading import JoinReading, stems_in_use
 from eddyline.standing.version import Version
+
+_NONE: Final = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +85,33 @@ class JoinMatches:
 
     @cached_property
     def _by_join(self) -> FoundPairs:
-        """All pairs by join, put in order when they are first wanted: those who count have no need of it."""
-        query = np.concatenate([np.empty(0, np.int32), *(part.query for part in self._parts)])
-        order = np.argsort(query, kind="stable")
-        first, second = (
-            np.concatenate([np.empty(0, np.int64), *(part.rows[source] for part in self._parts)])[order]
-            for source in (0, 1)
+        """All pairs by join and rows, put in order when they are first wanted: those who count have no need of it."""
+        columns = [(part.query, *part.rows) for part in self._parts] or [(_NONE, _NONE, _NONE)]
+        query, first, second = _sorted(
+            *(np.concatenate([_NONE, *column]) for column in zip(*columns, strict=True))
         )
-        self._parts = [FoundPairs(query[order], (first, second))]
+        self._parts = [FoundPairs(query, (first, second))]
         return self._parts[0]
 
     def __repr__(self) -> str:
         return f"<JoinMatches: {len(self)} pairs of {len(self._joins)} joins>"
+
+
+def _sorted(*columns: Codes) -> tuple[Codes, ...]:
+    """Rows of columns of numbers from 0 on, by the first column, then by the next: as single words where they fit in one."""
+    bits = [int(column.max(initial=0)).bit_length() for column in columns]
+    if sum(bits) > 63:
+        order = np.lexsort(columns[::-1])
+        return tuple(column[order] for column in columns)
+    packed = np.zeros(len(columns[0]), np.int64)
+    for column, width in zip(columns, bits, strict=True):
+        packed = packed << width | column
+    packed = sort_digits(packed, np.empty_like(packed), sum(bits))
+    found = []
+    for width in reversed(bits):
+        found.append(packed & ((1 << width) - 1))
+        packed = packed >> width
+    return tuple(reversed(found))
 
 
 def join_tables(version: Version, tables: Mapping[str, Any]) -> JoinMatches:
@@ -110,8 +129,10 @@ def found_pairs(version: Version, tables: Mapping[str, Any]) -> Iterator[FoundPa
     """The pairs, as they are found."""
     roles = version.roles
     assert roles is not None, "the set has joins"
+    roles = keeping(roles, Kept.NOTHING, ())  # pairs are given by row numbers
     runs = _runs(version, roles, tables)
-    for found in Replay(roles, list(runs.values()), time_zone=version.compiler.time_zone):
+    replay = Replay(roles, list(runs.values()), time_zone=version.compiler.time_zone, in_order=False)
+    for found in replay:
         for pairs in found:
             yield FoundPairs(pairs.query, _row_numbers(pairs, roles, runs))
 

@@ -29,13 +29,15 @@ from eddyline.model.catalog import Stream
 from eddyline.model.event_time import LONGEST
 from eddyline.model.roles import Roles
 
-# Of each run in a slice, unless more have one event time, and of a step. Few joins are quicker in few large steps; the masks of
-# many joins should not take too much memory.
-ROWS: Final = 16_384
+# Of each run in a slice, unless more have one event time, and of a step. Large steps are quicker; how much memory those of many
+# joins take is known once a smaller one has told how many roles a row satisfies, and how many pairs it completes.
+FIRST_ROWS: Final = 16_384
+ROWS: Final = 65_536
 MOST_ROWS: Final = 262_144
-MASK_BITS: Final = 1 << 28
+MASK_BITS: Final = 1 << 28  # rows times roles of a step that may be larger
 FEWEST_ROWS: Final = 64
 MOST_PAIRS: Final = 1 << 21  # pairs of a slice, as far as the one before tells
+MOST_ROLES: Final = 1 << 24  # the same for the roles that its rows satisfy
 
 # What is kept of rows that are numbered, beside the columns of their stream, none of which is called so.
 PLACE: Final = "\0place"
@@ -106,35 +108,51 @@ class Replay:
 
     Where the pairs of a slice are too many to be held together, they come in several lists. Where rows are `numbered`, two
     more columns can be had of pairs: `PLACE`, and `ARRIVAL`, how many rows come before it if all come by event time and place.
+    Without `in_order`, pairs of a list come in any order.
 
     failed      joins that could not be evaluated for some pairs, by dense id; complete at the end
     """
 
-    def __init__(self, roles: Roles, runs: Sequence[Run], *, time_zone: str, numbered: bool = False) -> None:
+    def __init__(
+        self,
+        roles: Roles,
+        runs: Sequence[Run],
+        *,
+        time_zone: str,
+        numbered: bool = False,
+        in_order: bool = True,
+    ) -> None:
         self.failed: dict[int, Exception] = {}
         self._runs = runs
         self._is_numbered = numbered
+        self._in_order = in_order
         streams = {run.stream.name: run.stream for run in runs}
         self._streams = {name: self._kept(stream) for name, stream in streams.items()}
         self._roles = self._keeping_numbers(roles) if numbered else roles
         self._state = JoinState(time_zone=time_zone, complete=True)
-        self._most_rows = min(max(MASK_BITS // max(roles.size, 1), ROWS), MOST_ROWS)
+        allowed = min(MASK_BITS // max(roles.size, 1), MOST_ROWS)
+        self._first_rows, self._most_rows = max(allowed, FIRST_ROWS), max(allowed, ROWS)
+        self._roles_met = 0
         self._starts = [0] * len(runs)
         self._arrived = 0
 
     def __iter__(self) -> Iterator[list[Joined]]:
-        rows = self._most_rows
+        rows = self._first_rows
         while any(start < len(run.times) for start, run in zip(self._starts, self._runs, strict=True)):
             end = self._end_of_slice(rows)
             parts = self._parts_before(end)
-            pairs = 0
+            pairs, self._roles_met = 0, 0
             for found in self._join(parts):
                 pairs += sum(map(len, found))
                 yield found
             for stream in self._streams.values():
                 self._state.advance(stream, end)
             size = sum(map(len, parts))
-            rows = max(FEWEST_ROWS, min(self._most_rows, MOST_PAIRS * size // max(1, 2 * pairs)))
+            by_pairs, by_roles = (
+                MOST_PAIRS * size // max(1, 2 * pairs),
+                MOST_ROLES * size // max(1, self._roles_met),
+            )
+            rows = max(FEWEST_ROWS, min(self._most_rows, by_pairs, by_roles))
 
     def _kept(self, stream: Stream) -> Stream:
         """A stream with the columns that are kept of it."""
@@ -186,8 +204,10 @@ class Replay:
         for name, stream in self._streams.items():
             own = [part for part in parts if part.run.stream.name == name]
             for several in _steps(own, self._most_rows):
-                step = self._state.step(stream, *_together(several), self._roles, 0)
-                for joined in step.pairs():
+                columns, row, role = _together(several)
+                self._roles_met += len(role)
+                step = self._state.step(stream, columns, row, role, self._roles, 0)
+                for joined in step.pairs(in_order=self._in_order):
                     found.append(joined)
                     if sum(map(len, found)) > MOST_PAIRS:
                         yield found

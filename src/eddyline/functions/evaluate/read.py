@@ -65,7 +65,11 @@ def read_dictionary(column: pa.Array | pa.ChunkedArray, kind: t.DataType) -> pa.
 
 
 def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)  # `combine_chunks` would copy it
+    array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
     return array

@@ -243,7 +243,8 @@ class Table:
         """The dense ids of those of them that are joins."""
         if self.joins is None:
             return np.empty(0, np.int64)
-        return np.intersect1d(self.joins.owners(self.size), self.alive)
+        owners = self.joins.owners(self.size)
+        return owners[self.alive_among(owners)]
 
     def is_gone(self, dense: int) -> bool:
         """Whether the query of a dense id is removed."""

@@ -19,8 +19,8 @@ from eddyline.model.expression import Column
 from eddyline.model.matches import Matches
 from eddyline.model.roles import Roles
 from eddyline.queryset.join_replay import Replay
+from eddyline.queryset.kept_columns import Kept, keeping
 from eddyline.runtime.embedded.joins.file_places import FilePlaces
-from eddyline.runtime.embedded.joins.kept_columns import Kept, keeping
 from eddyline.runtime.embedded.joins.kept_rows import KeptRows
 from eddyline.runtime.embedded.joins.pair_blocks import PairBlock
 from eddyline.runtime.embedded.sources import FileRows
