@@ -17,7 +17,7 @@ from rich.console import Console
 from bench import compiling, record, report
 from bench.experiments.scale import QUICK, Scale
 from bench.measure import Setting
-from bench.record import Record
+from bench.record import Record, TableName
 from bench.suites import (
     alerts,
     boolean,
@@ -67,6 +67,10 @@ SUITES: Final[dict[str, Suite]] = {
     "registry": registry.run,
     "joins": joins.run,
 }
+_TABLES: Final[dict[str, TableName]] = {
+    "joins": "joins",
+    "spark": "spark",
+}  # all other suites have one together
 
 
 def _on_spark(names: list[str] | None) -> dict[str, Suite]:
@@ -97,7 +101,8 @@ def main(arguments: list[str] | None = None) -> int:
     setting = Setting(chosen.quick, chosen.queries)
     on_spark = chosen.command == "spark"
     suites = _on_spark(chosen.workload) if on_spark else {n: SUITES[n] for n in chosen.workload or SUITES}
-    kept = record.kept(chosen.results, on_spark=on_spark)
+    replaced: set[TableName] = {_TABLES.get(name, "embedded") for name in suites}
+    kept = record.kept(chosen.results, replaced)
     records, broken = _run(suites, setting, console, chosen.results, kept)
     report.show(records, console, quick=chosen.quick)
     console.print(f"written to {chosen.results}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
 SPARK_PEERS = (
@@ -15,6 +17,8 @@ SPARK_PEERS = (
     "python-udf",
     "query-per-rule",
 )
+JOIN_WORKLOADS = ("pairs", "ranges", "one side", "changing")
+TableName = Literal["embedded", "joins", "spark"]
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,11 @@ class Record:
     equal: bool
 
     @property
-    def on_spark(self) -> bool:
-        """Whether the line was measured on Spark: it has peers of its own."""
-        return self.peer in SPARK_PEERS
+    def table(self) -> TableName:
+        """The table that the line belongs to: those on Spark have peers, and joins have workloads, of their own."""
+        if self.peer in SPARK_PEERS:
+            return "spark"
+        return "joins" if self.workload.startswith(JOIN_WORKLOADS) else "embedded"
 
     @staticmethod
     def rates(
@@ -60,9 +66,9 @@ def write(records: list[Record], path: Path = LATEST) -> None:
     path.write_text(json.dumps([asdict(record) for record in records], indent=2) + "\n", encoding="utf-8")
 
 
-def kept(path: Path, *, on_spark: bool) -> list[Record]:
-    """The lines of a file that a run does not replace: runs on Spark and others leave each other's alone."""
-    return [record for record in read(path) if record.on_spark != on_spark] if path.exists() else []
+def kept(path: Path, replaced: Collection[TableName]) -> list[Record]:
+    """The lines of a file that a run does not replace: those of other tables."""
+    return [record for record in read(path) if record.table not in replaced] if path.exists() else []
 
 
 def read(path: Path = LATEST) -> list[Record]:

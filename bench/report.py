@@ -10,15 +10,18 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.bars import bar_of
-from bench.record import Record
+from bench.record import Record, TableName
 
 ROOT: Final = Path(__file__).parents[1]
 README: Final = ROOT / "README.md"
 PAGE: Final = ROOT / "docs" / "benchmarks.md"
 BEGIN: Final = "<!-- bench:begin -->"
 END: Final = "<!-- bench:end -->"
-SPARK_BEGIN: Final = "<!-- bench-spark:begin -->"
-SPARK_END: Final = "<!-- bench-spark:end -->"
+MARKERS: Final[dict[TableName, tuple[str, str]]] = {
+    "embedded": (BEGIN, END),
+    "joins": ("<!-- bench-joins:begin -->", "<!-- bench-joins:end -->"),
+    "spark": ("<!-- bench-spark:begin -->", "<!-- bench-spark:end -->"),
+}
 HEAD: Final = ("workload", "queries", "rows", "metric", "ours", "peer", "peer's", "ratio", "bar")
 _LEFT: Final = ("workload", "metric", "peer")
 
@@ -150,10 +153,10 @@ def highlights(records: list[Record]) -> str:
 def write(records: list[Record], page: Path = PAGE, readme: Path = README) -> None:
     """Rewrite the tables of both pages; one of which lines are missing stays as it is."""
     text = page.read_text(encoding="utf-8")
-    for on_spark, begin, end in ((False, BEGIN, END), (True, SPARK_BEGIN, SPARK_END)):
-        lines = [record for record in records if record.on_spark == on_spark]
+    for name, markers in MARKERS.items():
+        lines = [record for record in records if record.table == name]
         if lines:
-            text = insert(text, markdown(lines), begin, end)
+            text = insert(text, markdown(lines), *markers)
     page.write_text(text, encoding="utf-8")
     few = highlights(records)
     if few:

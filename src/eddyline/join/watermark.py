@@ -65,9 +65,15 @@ class Judged:
 
 def judge(watermark: Watermark, column: pa.Array, clock: int | None) -> Judged:
     """Judge the event times of a batch; `clock` as `clock_of` gives it, None where the data is complete."""
-    times = np.require(numbers(column), np.int64, ["C", "W"])
+    times = numbers(column).astype(np.int64, copy=False).view()
+    times.flags.writeable = False  # as most are: the kernel is compiled for these alone
     valid = validity(column)
     of = watermark.times
+    if clock is None and valid is None and len(times):
+        least, highest = int(times.min()), int(times.max())
+        if -longest(of.type) < least and highest < longest(of.type):
+            moved = Watermark(of, max(watermark.highest, highest), watermark.least)
+            return Judged(times, np.ones(len(times), np.bool_), {}, moved)
     lateness, least, latest = -1, NEVER, LONGEST
     if clock is not None:
         lateness = -1 if of.lateness is None else of.lateness

@@ -183,10 +183,10 @@ def _run(version: Version, reading: JoinReading, stream: Stream, given: Any) -> 
     assert stream.times is not None, "it is joined"
     column = Column(stream.times.column, stream.times.type)
     values = Evaluation(columns, time_zone=version.compiler.time_zone, rows=rows).values(column)
-    times = np.asarray(numbers(values)).astype(np.int64)
+    times = numbers(values).astype(np.int64, copy=False)
     if values.null_count:
         # they are left out, as those are that no window reaches
-        times[np.asarray(values.is_null())] = LONGEST
+        times = np.where(np.asarray(values.is_null()), LONGEST, times)
     order = None
     if (times[1:] < times[:-1]).any():
         order = np.argsort(times, kind="stable")

@@ -19,6 +19,9 @@ POOR = Record.rates("alerts", 10_000, 200_000, "call", 9_000_000, "duckdb", 2_00
 BYTES = Record("alerts", 100_000, 0, "bytes", 180.0, "SQL texts", 130.0, 130 / 180, True)
 
 
+EMPTY_PAGE = "".join(f"{begin}\n{end}\n" for begin, end in report.MARKERS.values())
+
+
 def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "results" / "latest.json"
     record.write([GOOD, POOR], path)
@@ -62,11 +65,20 @@ def test_page_gets_the_table_between_its_markers(tmp_path: Path) -> None:
         report.insert("a page without them", "")
 
 
+def test_joins_have_a_table_of_their_own(tmp_path: Path) -> None:
+    page, readme, results = (tmp_path / name for name in ("benchmarks.md", "README.md", "latest.json"))
+    page.write_text(EMPTY_PAGE)
+    join = Record.rates("pairs even", 1_000, 20_000, "join", 4_000_000, "esper", 1_000, True)
+    report.write([GOOD, join], page, readme)
+    table = page.read_text().partition(report.MARKERS["joins"][0])[2]
+    assert "pairs even" in table and "polars" not in table
+    record.write([GOOD, join], results)
+    assert record.kept(results, {"joins"}) == [GOOD] and record.kept(results, {"embedded"}) == [join]
+
+
 def test_readme_gets_the_headlines_once_all_are_measured(tmp_path: Path) -> None:
     page, readme = tmp_path / "benchmarks.md", tmp_path / "README.md"
-    page.write_text(
-        f"{report.BEGIN}\n{report.END}\n{report.SPARK_BEGIN}\n{report.SPARK_END}\n", encoding="utf-8"
-    )
+    page.write_text(EMPTY_PAGE)
     readme.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
     lines = [
         Record.rates(h.workload, h.queries, 1_000, h.metric, 2_000_000, h.peer, 1_000, True)
