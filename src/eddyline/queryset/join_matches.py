@@ -63,7 +63,7 @@ class JoinMatches:
         return dict(zip(self._table.listed(self._joins), counts[self._joins].tolist(), strict=True))
 
     def rows(self, id: str) -> tuple[Integers, Integers]:
-        """The rows of a join's pairs in the table of its first source and in that of its second."""
+        """The rows of a join's pairs in the table of its first source and in that of its second, by the first, then by the other."""
         dense = self._table.dense(id)
         if dense not in self._joins:
             raise EddylineError(f'query "{id}" is no join', hint="match(batch) tells which rows satisfy it")
