@@ -13,13 +13,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 import eddyline as ed
 from bench.workloads import alerts, boolean, equality, paper, patterns, selective, sigma
 from bench.workloads.workload import Workload
+
+if TYPE_CHECKING:
+    from bench.workloads.joins import JoinWorkload
 
 PUSHED: Final = 10_000  # rows of a push
 
@@ -162,6 +165,45 @@ def _p99(workload: Workload, merging: str) -> Turn:
     return turn
 
 
+def _join(queries: int) -> Turn:
+    """Whole tables joined, pairs counted for each query."""
+    from bench.joins import Tables
+
+    drawn = _joins(queries)
+    joined = Tables(drawn, drawn.tables(20))
+    return lambda: int(joined().sum())
+
+
+def _push_joins(queries: int) -> Turn:
+    """Ten pushes of each stream once windows are full."""
+    from bench.joins import Pushed
+    from bench.workloads.joins import BATCHES, at_time
+
+    drawn = _joins(queries)
+    pushed, cycle = Pushed(drawn), [drawn.batch(number) for number in range(BATCHES)]
+    numbers = iter(range(1 << 60))
+
+    def turn() -> int:
+        delivered = 0
+        for sides in cycle:
+            number = next(numbers)
+            delivered += sum(
+                sum(found.values()) for found in pushed(tuple(at_time(side, number) for side in sides))
+            )
+        return delivered
+
+    turn()
+    return turn
+
+
+def _joins(queries: int) -> JoinWorkload:
+    if not hasattr(ed.QuerySet, "join"):
+        raise LookupError("one of the trees has no joins")
+    from bench.workloads.joins import workload
+
+    return workload("pairs", queries)
+
+
 def _built(workload: Workload) -> ed.QuerySet:
     return ed.QuerySet.build(workload.texts, streams=[workload.stream])
 
@@ -196,6 +238,8 @@ LINES: Final[Mapping[str, Callable[[], Turn]]] = {
     "push dense (paper 1,000)": lambda: _push(paper.workload(1_000)),
     "push sparse (alerts 10,000)": lambda: _push(alerts.workload(10_000)),
     "push with changes (alerts 10,000)": lambda: _push(alerts.workload(10_000), changes=3),
+    "join (pairs 10,000)": lambda: _join(10_000),
+    "push joins (pairs 10,000)": lambda: _push_joins(10_000),
     "p99 of pushes, merging in a thread": lambda: _p99(alerts.workload(10_000), "thread"),
     "p99 of pushes, merging in a process": lambda: _p99(alerts.workload(10_000), "process"),
 }

@@ -60,7 +60,7 @@ def test_duckdb(block: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", blocks(20, quick=(0,)))
+@pytest.mark.parametrize("block", blocks(45, quick=(0,)))
 def test_spark(spark: SparkSession, block: int) -> None:
     from tests.differential.spark_joins import judge_spark
 
