@@ -71,7 +71,8 @@ def cluster() -> Iterator[Cluster]:
 
     before = os.environ.get("PYTHONPATH")
     allowed = _pin()
-    os.environ["PYTHONPATH"] = str(ROOT)  # functions of these modules travel to the workers by name
+    # Functions of these modules travel to the workers by name; where another tree is measured, workers have to have that one.
+    os.environ["PYTHONPATH"] = os.pathsep.join([*([before] if before else []), str(ROOT)])
     try:
         spark = session("eddyline-bench", cores=1, config=SETTINGS)
     finally:
