@@ -119,6 +119,28 @@ def guess_name(stem: str, queries: Iterable[Query]) -> str:
     return used.most_common(1)[0][0]
 
 
+def is_read(name: str, queries: Iterable[Query]) -> bool:
+    """Whether a query reads a stream; one that cannot be read itself and has the name in its text might.
+
+    >>> (
+    ...     is_read("Quotes", [Query("all", "SELECT * FROM quotes")]),
+    ...     is_read("all", [Query("all", "SELECT 1 FROM a")]),
+    ... )
+    (True, False)
+    """
+    wanted = name.lower()
+    written = wanted.replace("`", "``")
+    # A look at the text comes first: a registry may have a million queries, of which none is parsed for a strange name.
+    return any(written in query.sql.lower() and _reads(query, wanted) for query in queries)
+
+
+def _reads(query: Query, wanted: str) -> bool:
+    try:
+        return any(stream.name.lower() == wanted for stream in parse(query.sql).streams)
+    except QueryError:
+        return True
+
+
 def _exists(path: str) -> bool:
     try:
         return Path(path).exists()
