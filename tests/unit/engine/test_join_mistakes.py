@@ -576,10 +576,22 @@ def test_no_more_memory_and_a_folder(tmp_path: Path) -> None:
         assert not on_disk(folder)
 
 
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    obstacle = tmp_path / "obstacle"
+def test_a_folder_that_cannot_be_made_is_found_out_with_the_engine(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "file" / "joins"
+    with pytest.raises(FileError) as caught:
+        new_engine(joins=JoinSettings(max_bytes=500, folder=str(folder)))
+    assert (
+        caught.value.message == f'no file for tuples of joins can be written to "{folder}": Not a directory'
+    )
+    assert caught.value.hint == "give JoinSettings another folder"
+
+
+def test_a_folder_that_can_no_longer_be_written_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    obstacle = tmp_path / "joins"
+    engine = new_engine(joins=JoinSettings(max_bytes=500, folder=str(obstacle)))
+    obstacle.rmdir()
     obstacle.write_text("")
-    engine = new_engine(joins=JoinSettings(max_bytes=500, folder=str(obstacle / "joins")))
     pairs(engine, "quotes", *(("A", float(n), 0) for n in range(30)))
     assert "tuples of joins stay in memory: no file for tuples of joins can be written" in caplog.text
     with pytest.raises(FileError, match="no file for tuples of joins can be written") as caught:
