@@ -304,6 +304,20 @@ def test_a_stream_that_is_declared_otherwise_loses_its_tuples(
     assert list(engine) == ["join", "all"] and engine.problems == [] and works(engine)
 
 
+def test_the_state_knows_of_other_declarations_before_the_next_push(registry: Registry) -> None:
+    engine = new_engine(streams=None, registry=registry)
+    pairs(engine, "quotes", ("A", 1.0, 0))
+    pairs(engine, "trades", ("B", 2.0, 0))
+    redeclare(registry, engine, lateness="1 minute")
+    found = engine.state()
+    assert [(stream.stream, stream.rows) for stream in found.streams] == [("trades", 1)]
+    assert [(kept.stream, kept.tuples) for kept in found.kept] == [("quotes", 0), ("trades", 1)]
+    redeclare(registry, engine, lateness="2 minutes")
+    engine.advance("quotes", NOON)
+    assert [stream.watermark for stream in engine.state().streams if stream.stream == "quotes"] == [NOON]
+    assert engine.push("quotes", batch(("B", 3.0, -1))).ledger.left_out == {"late": 1}
+
+
 def test_a_stream_that_says_no_lateness_any_more(registry: Registry) -> None:
     engine = new_engine(streams=None, registry=registry)
     pairs(engine, "quotes", ("A", 1.0, 0))
