@@ -142,7 +142,8 @@ class JoinSettings:
     one, a batch that would need more is refused before any of it is taken."""
 
     folder: str | None = None
-    """Where tuples beyond `max_bytes` go, in files that are mapped into memory and gone with the process."""
+    """Where tuples beyond `max_bytes` go, in files that are mapped into memory and gone with the process. It is made, and
+    written to once, when the engine is made."""
 
     most_pairs: int = 4_000_000
     """So many pairs of one batch are found at once, at 16 bytes each and some more while they are checked; a batch with more, as

@@ -67,6 +67,10 @@ class Extremes:
         for query in found[self._take(found, other._keys[found], other._ordinals[found])].tolist():
             self.rows[query] = other.rows[query]
 
+    def ordinal(self, query: int) -> int:
+        """Where the match of a query stands in the history; -1 if it has none."""
+        return int(self._ordinals[query])
+
     def _order(self, keys: Positions) -> Integers:
         if self._sign > 0:
             return np.argsort(keys, kind="stable")

@@ -88,7 +88,7 @@ class _LaneResults:
             int(tally.buckets.off_axis[number]),
             self._shown(number, tally.first.rows[number]),
             self._shown(number, tally.last.rows[number]),
-            tuple([self._sample(number, sample) for sample in tally.samples.rows(number)]),
+            tuple([self._sample(number, sample) for sample in tally.samples_of(number)]),
             int(tally.covered[number]) if self.lane.existing else None,
             tuple(self._overlaps(number)),
             query.id in self.taken,

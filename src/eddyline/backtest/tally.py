@@ -115,6 +115,10 @@ class Tally:
         for end in (self.first, self.last):
             end.keep(rows)
 
+    def samples_of(self, query: int) -> tuple[Shown, ...]:
+        """A few matches of a query under test other than its first and its last."""
+        return self.samples.rows(query, (self.first.ordinal(query), self.last.ordinal(query)))
+
     def merge(self, other: Tally) -> None:
         """Take in what was found on another part of the history."""
         self.buckets.merge(other.buckets)

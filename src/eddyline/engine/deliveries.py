@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.engine.account import BatchAccount
+from eddyline.errors import EddylineError
 
 LEAD: Final = pa.schema(
     [("query", pa.string()), ("number", pa.int64()), ("revision", pa.int32()), ("version", pa.int64())]
@@ -73,9 +74,26 @@ class Deliveries:
                 return table.filter(mask).select(range(len(LEAD), table.num_columns))
         return self._empty(id)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels to other processes without the engine that it came from."""
+        return _restored, (self.tables, self.ledger, self.errors, self.repeated)
+
     def __repr__(self) -> str:
         wrong = f", {len(self.errors)} errors" if self.errors else ""
         return f"<Deliveries: {self.rows} rows in {len(self)} tables, version {self.ledger.version}{wrong}>"
+
+
+def _restored(
+    tables: Sequence[pa.Table], account: BatchAccount, errors: Sequence[DeliveryFailure], repeated: bool
+) -> Deliveries:
+    return Deliveries(tables, account, errors, empty=_unknown_columns, repeated=repeated)
+
+
+def _unknown_columns(id: str) -> pa.Table:
+    raise EddylineError(
+        f'query "{id}" has no rows here, and only its engine knows the columns that they would have',
+        hint="the deliveries come from another process: look which queries are in their tables",
+    )
 
 
 def rows_of(table: pa.Table, ids: Sequence[str]) -> Iterator[tuple[str, pa.Table]]:

@@ -360,13 +360,20 @@ class Engine:
             self._refuse_if_closed()
             version = self._standing.current
             source = version.stream(stream)
+            self._joining.follow(version)
             self._joining.advance(source, to)
             return Deliveries([], BatchAccount(source.name, version.version), empty=self._empty)
 
     def state(self) -> JoinReport:
-        """What is kept of the streams that are joined: tuples, bytes, how far each stream has come, what was left out."""
+        """What is kept of the streams that are joined: tuples, bytes, how far each stream has come, what was left out.
+
+        Changes since the last push are entered first, so this waits for a push that is being evaluated.
+        """
         with self._counting:
-            return report(self._joining.state.describe(), self._standing.current.compiler.streams)
+            version = self._standing.current
+            if not self._closed:
+                self._joining.follow(version)
+            return report(self._joining.state.describe(), version.compiler.streams)
 
     @property
     def ledger(self) -> Ledger:

@@ -31,6 +31,12 @@ class Folder:
 
     path: Path
 
+    def check(self) -> None:
+        """Make the folder and write a file to it: whoever set it learns at once that it will not do, not under load."""
+        with self._file() as file:
+            file.write(b"\0")
+            file.flush()
+
     def arrays(self, arrays: Sequence[Array]) -> list[Array]:
         """The same arrays in one file. What is written into them stays in this process."""
         offsets, size = [], 0

@@ -78,6 +78,8 @@ class JoinState:
         self._time_zone = time_zone
         self._settings = settings
         self._folder = None if settings.folder is None else Folder(Path(settings.folder))
+        if self._folder is not None:
+            self._folder.check()
         self._is_complete = complete
         self._sources: dict[str, _Source] = {}
         self._stems: dict[StemKey, Stem] = {}

@@ -34,6 +34,9 @@ class QueryIds(Protocol):
     def named(self, dense: npt.NDArray[np.signedinteger[Any]]) -> pa.Array:
         """The ids of queries, given by dense id."""
 
+    def listed(self, dense_ids: npt.NDArray[np.signedinteger[Any]]) -> list[str]:
+        """The same as a list."""
+
 
 class PlainIds:
     """ids[dense] is the id of a query.
@@ -63,6 +66,10 @@ class PlainIds:
     def named(self, dense: npt.NDArray[np.signedinteger[Any]]) -> pa.Array:
         """The ids of queries, given by dense id."""
         return self._names.take(pa.array(dense))
+
+    def listed(self, dense_ids: npt.NDArray[np.signedinteger[Any]]) -> list[str]:
+        """The same as a list."""
+        return [self._ids[dense] for dense in dense_ids.tolist()]
 
     @cached_property
     def _dense(self) -> dict[str, int]:

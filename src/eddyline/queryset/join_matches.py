@@ -5,7 +5,7 @@ Tables are complete: nothing is late, and every pair counts. Their rows go throu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -25,6 +25,7 @@ from eddyline.model.catalog import Stream, find_stream
 from eddyline.model.event_time import LONGEST, longest
 from eddyline.model.expression import Column
 from eddyline.model.names import short_repr
+from eddyline.model.query_ids import PlainIds, QueryIds
 from eddyline.model.roles import Roles, role_row
 from eddyline.queryset.join_replay import Numbers, Replay, RunRows
 from eddyline.queryset.kept_columns import Kept, keeping
@@ -48,23 +49,23 @@ class JoinMatches:
     `counts()` has every join, `rows(id)` the row numbers of its pairs in both tables, `pairs()` all of it as a table.
     """
 
-    def __init__(self, version: Version, joins: Integers, found: Iterator[FoundPairs]) -> None:
+    def __init__(self, ids: QueryIds, joins: Integers, found: Iterable[FoundPairs]) -> None:
         self._parts = [*found]
-        self._table, self._joins = version.table, joins
+        self._ids, self._joins = ids, joins
 
     def __len__(self) -> int:
         return sum(len(part.query) for part in self._parts)
 
     def counts(self) -> dict[str, int]:
         """How many pairs satisfy each join, zeros included."""
-        counts = np.zeros(self._table.size, np.int64)
+        counts = np.zeros(self._ids.size, np.int64)
         for part in self._parts:
             add_numbers(part.query, counts)
-        return dict(zip(self._table.listed(self._joins), counts[self._joins].tolist(), strict=True))
+        return dict(zip(self._ids.listed(self._joins), counts[self._joins].tolist(), strict=True))
 
     def rows(self, id: str) -> tuple[Integers, Integers]:
-        """The rows of a join's pairs in the table of its first source and in that of its second, by the first, then by the other."""
-        dense = self._table.dense(id)
+        """The rows of a join's pairs in the tables of its first and of its second source, by the first, then by the second."""
+        dense = self._ids.dense(id)
         if dense not in self._joins:
             raise EddylineError(f'query "{id}" is no join', hint="match(batch) tells which rows satisfy it")
         found = self._by_join
@@ -77,7 +78,7 @@ class JoinMatches:
         first, second = self._by_join.rows
         return pa.table(
             {
-                "query": self._table.named(self._by_join.query),
+                "query": self._ids.named(self._by_join.query),
                 "first": pa.array(first, pa.int64()),
                 "second": pa.array(second, pa.int64()),
             }
@@ -93,8 +94,18 @@ class JoinMatches:
         self._parts = [FoundPairs(query, (first, second))]
         return self._parts[0]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels to other processes without the set that it came from: the ids of the joins, and their pairs."""
+        found = self._by_join
+        joins = np.sort(self._joins)
+        return _restored, (self._ids.listed(joins), np.searchsorted(joins, found.query), found.rows)
+
     def __repr__(self) -> str:
         return f"<JoinMatches: {len(self)} pairs of {len(self._joins)} joins>"
+
+
+def _restored(ids: list[str], query: Integers, rows: tuple[Integers, Integers]) -> JoinMatches:
+    return JoinMatches(PlainIds(ids), np.arange(len(ids)), [FoundPairs(query, rows)])
 
 
 def _sorted(*columns: Codes) -> tuple[Codes, ...]:
@@ -122,7 +133,7 @@ def join_tables(version: Version, tables: Mapping[str, Any]) -> JoinMatches:
         )
     if version.table.joins is None:
         raise EddylineError("the set has no joins", hint="match(batch) tells which rows satisfy its queries")
-    return JoinMatches(version, version.table.alive_joins, found_pairs(version, tables))
+    return JoinMatches(version.table, version.table.alive_joins, found_pairs(version, tables))
 
 
 def found_pairs(version: Version, tables: Mapping[str, Any]) -> Iterator[FoundPairs]:

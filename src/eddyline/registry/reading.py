@@ -166,7 +166,7 @@ def read_diff(connection: Connection, old: int, new: int) -> Diff:
         changed=tuple(
             (before[id], entry) for id, entry in after.items() if id in before and before[id] != entry
         ),
-        streams=_stream_pairs(read_streams(connection, old), read_streams(connection, new)),
+        streams=stream_pairs(read_streams(connection, old), read_streams(connection, new)),
     )
 
 
@@ -177,9 +177,10 @@ def _only_in(connection: Connection, here: int, there: int) -> dict[str, Entry]:
     return {entry.id: entry for entry in entries_of(connection.execute(rows))}
 
 
-def _stream_pairs(
+def stream_pairs(
     old: Sequence[Stream], new: Sequence[Stream]
 ) -> tuple[tuple[Stream | None, Stream | None], ...]:
+    """Streams that are declared otherwise, as they were and as they are; None where one was not, or is not any more."""
     before = {stream.name.lower(): stream for stream in old}
     after = {stream.name.lower(): stream for stream in new}
     pairs = [(before.get(key), after.get(key)) for key in dict.fromkeys([*before, *after])]

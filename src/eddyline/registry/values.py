@@ -124,7 +124,8 @@ class Version:
 class Change:
     """What became of some edits: the version in force after them, and what each of them did.
 
-    Where nothing changed, there is no new version. `refused` holds the edits that were left out, with the reason.
+    Where nothing changed, there is no new version. `refused` holds the edits that were left out, with the reason, `streams`
+    those that are declared otherwise, as pairs of before and after.
     """
 
     version: int
@@ -135,6 +136,7 @@ class Change:
     refused: tuple[QueryError, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     spark_only: tuple[str, ...] = ()
+    streams: tuple[tuple[Stream | None, Stream | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

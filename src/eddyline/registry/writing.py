@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, update
 
 from eddyline.model.catalog import Stream
-from eddyline.registry.reading import newest, read_streams
+from eddyline.registry.reading import newest, read_streams, stream_pairs
 from eddyline.registry.rows import microseconds, row_of, stream_row
 from eddyline.registry.tables import OPEN, QUERIES, STREAMS, VERSIONS
 from eddyline.registry.values import Change, Entry
@@ -37,7 +37,8 @@ def write(
     touched = {entry.id for entry in changed}
     unchanged = tuple(id for id in after if id in before and id not in touched)
     version = newest(connection)[0]
-    if added or changed or removed or _streams_differ(connection, streams):
+    redeclared = () if streams is None else stream_pairs(read_streams(connection), streams)
+    if added or changed or removed or redeclared:
         version += 1
         connection.execute(
             insert(VERSIONS).values(
@@ -53,7 +54,7 @@ def write(
         )
         _end(connection, [*(entry.id for entry in changed), *removed], version)
         _begin(connection, [*changed, *added], version)
-        _declare(connection, streams, version)
+        _declare(connection, redeclared, version)
     return Change(
         version,
         added=tuple(entry.id for entry in added),
@@ -61,6 +62,7 @@ def write(
         removed=tuple(removed),
         unchanged=unchanged,
         spark_only=tuple(entry.id for entry in (*changed, *added) if entry.spark_only),
+        streams=redeclared,
     )
 
 
@@ -81,27 +83,16 @@ def _begin(connection: Connection, entries: Sequence[Entry], version: int) -> No
         )
 
 
-def _streams_differ(connection: Connection, streams: Sequence[Stream] | None) -> bool:
-    return streams is not None and _by_key(read_streams(connection)) != _by_key(streams)
-
-
-def _declare(connection: Connection, streams: Sequence[Stream] | None, version: int) -> None:
-    if streams is None:
-        return
-    before, after = _by_key(read_streams(connection)), _by_key(streams)
-    for key in before:
-        if after.get(key) != before[key]:
+def _declare(
+    connection: Connection, redeclared: Sequence[tuple[Stream | None, Stream | None]], version: int
+) -> None:
+    for before, _ in redeclared:
+        if before is not None:
             connection.execute(
                 update(STREAMS)
-                .where(STREAMS.c.key == key, STREAMS.c.to_version == OPEN)
+                .where(STREAMS.c.key == before.name.lower(), STREAMS.c.to_version == OPEN)
                 .values(to_version=version)
             )
-    rows: list[dict[str, Any]] = [
-        stream_row(stream, version) for key, stream in after.items() if before.get(key) != stream
-    ]
+    rows: list[dict[str, Any]] = [stream_row(after, version) for _, after in redeclared if after is not None]
     if rows:
         connection.execute(insert(STREAMS), rows)
-
-
-def _by_key(streams: Sequence[Stream]) -> dict[str, Stream]:
-    return {stream.name.lower(): stream for stream in streams}

@@ -20,6 +20,7 @@ from eddyline.service.edits import Edits
 from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, Finding
+from eddyline.service.records import streams_json
 from eddyline.service.registries import open_registry
 from eddyline.service.watcher import SILENT, Watcher
 
@@ -78,12 +79,13 @@ class ChangeOutcome:
         }
 
     def as_json(self) -> dict[str, object]:
-        """For machines: counts, and the findings."""
+        """For machines: counts, streams that are declared otherwise, and the findings."""
         return {
             "registry": self.where,
             "version": self.version,
             **self.counts,
             "spark_only": [] if self.change is None else list(self.change.spark_only),
+            "streams": [] if self.change is None else streams_json(self.change.streams),
             "findings": [finding.as_json() for finding in self.findings],
         }
 

@@ -20,7 +20,7 @@ from eddyline.runtime.embedded.pipes import STANDARD_INPUT
 from eddyline.runtime.embedded.sinks import STANDARD_OUTPUT
 from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
 from eddyline.service.files.named import split_name
-from eddyline.service.files.schemas import SchemaSource, guess_name, read_source
+from eddyline.service.files.schemas import SchemaSource, guess_name, is_read, read_source
 from eddyline.service.watcher import SILENT, Watcher
 
 
@@ -58,7 +58,7 @@ def data_of(
     """The streams with their sources.
 
     A stream's schema is the one that is stated, else the registry's, else the one of its files, as `infer` tells; where it
-    had to guess, the watcher is told. `times` says more about event times.
+    had to guess, the watcher is told; so it is of streams that no query reads. `times` says more about event times.
     """
     stated = [read_source(schema) for schema in schemas]
     named = [split_source(source) for source in sources]
@@ -78,9 +78,11 @@ def data_of(
             result.append(Data(Stream(name, found.schema), source, found.guessed_from))
     streams = times.apply(each.stream for each in result)
     result = [each._replace(stream=stream) for each, stream in zip(result, streams, strict=True)]
-    for note in (each.note for each in result):
-        if note is not None:
-            watcher.note(note)
+    for each in result:
+        if each.note is not None:
+            watcher.note(each.note)
+        if not is_read(each.stream.name, queries):
+            watcher.note(f'no query reads stream "{each.stream.name}", whose rows are in {each.source}')
     return result
 
 

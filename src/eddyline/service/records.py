@@ -72,8 +72,13 @@ def diff_json(found: Diff) -> dict[str, Any]:
         "changed": [
             {"id": new.id, "old": record_of(old), "new": record_of(new)} for old, new in found.changed
         ],
-        "streams": [{"old": _stream_json(old), "new": _stream_json(new)} for old, new in found.streams],
+        "streams": streams_json(found.streams),
     }
+
+
+def streams_json(redeclared: Sequence[tuple[Stream | None, Stream | None]]) -> list[dict[str, Any]]:
+    """Streams that are declared otherwise, as they were and as they are."""
+    return [{"old": _stream_json(old), "new": _stream_json(new)} for old, new in redeclared]
 
 
 def streams_read(entry: Entry, streams: Sequence[Stream]) -> list[Stream]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
-from eddyline.errors import EddylineError
+from eddyline.errors import EddylineError, SchemaError
 from eddyline.execute.reading.batch import ColumnReader, Columns
 from eddyline.execute.why import Why, decide
 from eddyline.functions.evaluate import Evaluation
@@ -31,11 +32,24 @@ def one_row(stream: Stream, used: Iterable[str], row: Mapping[str, Any] | Any) -
     """The columns that are used of a tuple, given as a mapping or as a batch of one row."""
     if isinstance(row, Mapping):
         schema = pa.schema([field for field in stream.schema if field.name in row])
-        row = pa.RecordBatch.from_pylist([dict(row)], schema=schema)
+        values = [_one_value(stream, field, row[field.name]) for field in schema]
+        row = pa.RecordBatch.from_arrays(values, schema=schema)
     columns, rows = ColumnReader(stream, used).read(row)
     if rows != 1:
         raise EddylineError(f"why looks at one row, not at {rows}", hint="slice the batch: batch.slice(i, 1)")
     return columns
+
+
+def _one_value(stream: Stream, field: pa.Field, value: Any) -> pa.Array:
+    try:
+        return pa.array([value], field.type)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        declared = stream.types.get(field.name, field.type)
+        raise SchemaError(
+            f'column "{field.name}" of the row for stream "{stream.name}" is {reprlib.repr(value)}, '
+            f"but {declared} is declared",
+            hint="give a value of that type, such as a datetime for a timestamp, or a batch of one row",
+        ) from None
 
 
 def decided(predicate: Predicate, evaluation: Evaluation) -> Why:

@@ -187,12 +187,21 @@ def test_neither_pieces_nor_slices_change_anything(size: int, monkeypatch: pytes
     assert outcome(size)[0] == expected
 
 
-def test_samples_are_pairs_that_match_and_other_queries_do_not_change_them() -> None:
+def test_first_and_last_are_not_among_the_samples() -> None:
+    found, _ = outcome(settings=Settings(samples=2000))
+    for query in joins_of(found):
+        shown = [places(pair) for pair in (query.first, *query.samples, query.last) if pair is not None]
+        assert len(set(shown)) == len(shown) == query.matches
+
+
+def test_samples_are_pairs_beside_the_ends_and_other_queries_do_not_change_them() -> None:
     found, _ = outcome(settings=Settings(samples=4))
     expected = pairs_of(TESTED)
     for query in joins_of(found):
-        assert len(query.samples) == min(4, query.matches)
-        assert {places(sample) for sample in query.samples} <= {pair for _, pair in expected[query.id]}
+        ends = {places(end) for end in (query.first, query.last) if end is not None}
+        others = {pair for _, pair in expected[query.id]} - ends
+        assert len(query.samples) == min(4, len(others))
+        assert {places(sample) for sample in query.samples} <= others
         assert len({places(sample) for sample in query.samples}) == len(query.samples)
     alone = prepare(TESTED[:1], [QUOTES, TRADES])
     histories = [

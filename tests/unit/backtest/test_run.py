@@ -111,13 +111,14 @@ def test_blocks_with_very_many_matches_are_cut() -> None:
     assert outcome(BATCH, size=6000, settings=Settings(block_matches=1000))[0] == usual
 
 
-def test_samples_are_matches_and_do_not_depend_on_other_queries() -> None:
+def test_samples_are_matches_beside_the_ends_and_do_not_depend_on_other_queries() -> None:
     found, prepared = outcome(BATCH, settings=Settings(samples=4))
     alone, _ = outcome(BATCH, queries=TESTED[1:2], existing=())
     for query, rows in zip(found.queries, rows_of(prepared, BATCH), strict=False):
         numbers = [row.number - 1 for row in query.samples]
-        assert set(numbers) <= rows and numbers == sorted(set(numbers))
-        assert len(numbers) == min(4, len(rows))
+        others = rows - {end.number - 1 for end in (query.first, query.last) if end is not None}
+        assert set(numbers) <= others and numbers == sorted(set(numbers))
+        assert len(numbers) == min(4, len(others))
     samples = found.queries[1].samples
     assert len(alone.queries[0].samples) == 3
     assert {row.number for row in alone.queries[0].samples} <= {row.number for row in samples}
@@ -191,7 +192,9 @@ def test_rejects_and_gaps_in_row_numbers() -> None:
     piece = FileRows(BATCH.slice(0, 3), "day.csv", 0, np.array([0, 2, 3]))
     found = run(prepare(TESTED, [QUOTES]), [History("quotes", [piece], rejects=rejects)])
     assert (found.rejected, found.streams[0].rejects[0].reason) == (1, "no")
-    assert {row.number for row in found.queries[4].samples} == {1, 3, 4}
+    everything = found.queries[4]
+    shown = everything.first, *everything.samples, everything.last
+    assert sorted(row.number for row in shown if row is not None) == [1, 3, 4]
 
 
 def test_long_values_are_cut() -> None:

@@ -76,6 +76,13 @@ def test_text() -> None:
     assert result.exit_code == 1
 
 
+def test_a_stream_that_no_query_reads_is_named() -> None:
+    Path("new.sql").write_text("-- name: dip\nSELECT * FROM quotes WHERE price < 9.2")
+    said = 'no query reads stream "trades", whose rows are in trades'
+    assert said in backtest().stderr
+    assert said not in backtest("--against", "existing.sql").stderr, "an existing query does"
+
+
 def test_reports_and_expectations() -> None:
     Path("expect.toml").write_text(
         '[dearer]\nmin = 3\nmatch = [{ q = "quotes.csv:2", t = "trades/2.csv:2" }]\n'

@@ -212,6 +212,12 @@ def test_joins_of_a_registry() -> None:
     ]
 
 
+def test_a_stream_that_no_query_reads_is_named() -> None:
+    result = run_all("-s", "tades=quotes.csv", "--schema", f"tades={SCHEMA}", "--output", "counts")
+    said = 'no query reads stream "tades", whose rows are in quotes.csv'
+    assert [line for line in result.stderr.splitlines() if "no query" in line] == [said]
+
+
 def test_a_join_of_which_no_stream_has_rows_matches_nothing() -> None:
     Path("other.csv").write_text("price\n5\n")
     Path("quotes.ddl").write_text(f"{SCHEMA} WITH (event_time = ts, lateness = '10 seconds')")

@@ -171,6 +171,8 @@ def test_schema_of_a_declared_stream(registry: Registry) -> None:
     assert result.exit_code == Exit.FAILURE and "declared with other columns" in result.stderr
     result = run("add", "b", "SELECT * FROM quotes WHERE volume > 1", "--schema", wider, "--redeclare")
     assert result.exit_code == 0 and "volume" in registry.streams()[0].schema.names
+    told = "stream quotes is declared otherwise from now on: column volume none -> bigint"
+    assert told in result.stdout.splitlines()
     result = run(
         "add", "c", "SELECT * FROM quotes", "--schema", "quotes=symbol STRING, volume BIGINT", "--redeclare"
     )
@@ -502,11 +504,30 @@ def test_event_times_that_are_declared_otherwise(here: Path) -> None:
     assert 'the stream "quotes" is declared with other lengths for lateness' in result.stderr
     result = run("add", "new", DEAR, "--schema", TIMED)
     assert result.exit_code == Exit.FAILURE and "is declared with another event time" in result.stderr
-    assert run("add", "new", DEAR, *said, "1 minute", "--redeclare").exit_code == 0
+    result = run("add", "new", DEAR, *said, "1 minute", "--redeclare")
+    told = "stream quotes is declared otherwise from now on: lateness 10 seconds -> 1 minute"
+    assert result.exit_code == 0 and told in result.stdout.splitlines()
     assert (
         "~ stream quotes (symbol, price, ts, day), event time ts, lateness 1 minute"
         in run("diff", "2").stdout
     )
+
+
+def test_going_back_tells_which_streams_are_declared_otherwise(here: Path) -> None:
+    trades = TIMED.replace("quotes", "trades")
+    assert run("add", "cheap", CHEAP, "--schema", TIMED).exit_code == 0
+    added = run("add", "traded", "SELECT * FROM trades", "--schema", trades)
+    assert added.stdout.splitlines() == ["eddyline.db, version 2: 1 added"], (
+        "a new stream is nothing to warn of"
+    )
+    said = ("--schema", TIMED, "--event-time", "ts", "--lateness", "1 minute", "--redeclare")
+    assert run("add", "new", DEAR, *said).exit_code == 0
+    assert run("rollback", "1").stdout.splitlines() == [
+        "stream trades is no longer declared",
+        "stream quotes is declared otherwise from now on: event time ts -> none, lateness 1 minute -> none",
+        "eddyline.db, version 4: 2 removed, 1 unchanged",
+    ]
+    assert [each["new"]["name"] for each in read("rollback", "2")["streams"]] == ["trades"]
 
 
 def test_event_times_of_several_streams(here: Path) -> None:

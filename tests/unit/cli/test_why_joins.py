@@ -218,6 +218,11 @@ def test_a_join_that_is_refused() -> None:
         ("trades.csv:1", ("-s", "news=quotes.csv"), 'query "spread" does not read stream "news"'),
         ("trades.csv:1", ("-s", "quotes.csv"), "--stream is written as NAME=SOURCE"),
         ("trades.csv:1", ("-s", "quotes=a.csv", "-s", "Quotes=b.csv"), "a stream has two sources"),
+        (
+            "trades.csv:1",
+            ("--row", "quotes.csv:1"),
+            "--row is given 2 times, and one row is asked about at a time",
+        ),
         ("trades.csv", ("-s", "quotes=quotes.csv"), "--row is written as FILE:N with N from 1"),
     ],
 )
@@ -229,9 +234,8 @@ def test_rows_and_streams_that_do_not_fit(row: str, arguments: tuple[str, ...], 
 
 def test_options_that_mean_nothing() -> None:
     result = ask("cheap", "quotes.csv:1", "--stream", "quotes=quotes.csv", schemas=("quotes",))
-    assert result.exit_code == 2 and "joins nothing, so that --stream has no partners to name" in complaint(
-        result
-    )
+    said = 'query "cheap" reads "quotes" alone and joins nothing: leave out --stream quotes=quotes.csv'
+    assert result.exit_code == 2 and said in complaint(result)
     command = ["query", "why", "spread", "--rows", "trades.csv", "--queries", "rules.sql"]
     every = CliRunner().invoke(app, command, catch_exceptions=False)
     assert every.exit_code == 2 and "joins streams: name one row with --row" in complaint(every)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import threading
 from dataclasses import replace
 from typing import Any
@@ -179,6 +180,18 @@ def test_the_account_of_a_batch(engine: Engine) -> None:
     assert (account.tuples, account.matched, account.deliveries, dict(account.queries)) == (3, 2, 1, {"a": 2})
     assert account.total == Account(matches=2, delivered=2)
     assert engine.ledger.totals.tuples == 3 and engine.ledger.of("none") == Account()
+
+
+def test_deliveries_travel_to_other_processes(engine: Engine) -> None:
+    engine.add(
+        {"cheap": "SELECT symbol FROM quotes WHERE price < 10", "none": "SELECT * FROM quotes WHERE false"}
+    )
+    found = engine.push("quotes", BATCH)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.tables == found.tables and again.ledger == found.ledger and repr(again) == repr(found)
+    assert again.of("cheap") == found.of("cheap") and found.of("none").num_rows == 0
+    with pytest.raises(EddylineError, match='query "none" has no rows here, and only its engine knows'):
+        again.of("none")
 
 
 def test_what_does_not_add_up_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -304,6 +304,20 @@ def test_a_stream_that_is_declared_otherwise_loses_its_tuples(
     assert list(engine) == ["join", "all"] and engine.problems == [] and works(engine)
 
 
+def test_the_state_knows_of_other_declarations_before_the_next_push(registry: Registry) -> None:
+    engine = new_engine(streams=None, registry=registry)
+    pairs(engine, "quotes", ("A", 1.0, 0))
+    pairs(engine, "trades", ("B", 2.0, 0))
+    redeclare(registry, engine, lateness="1 minute")
+    found = engine.state()
+    assert [(stream.stream, stream.rows) for stream in found.streams] == [("trades", 1)]
+    assert [(kept.stream, kept.tuples) for kept in found.kept] == [("quotes", 0), ("trades", 1)]
+    redeclare(registry, engine, lateness="2 minutes")
+    engine.advance("quotes", NOON)
+    assert [stream.watermark for stream in engine.state().streams if stream.stream == "quotes"] == [NOON]
+    assert engine.push("quotes", batch(("B", 3.0, -1))).ledger.left_out == {"late": 1}
+
+
 def test_a_stream_that_says_no_lateness_any_more(registry: Registry) -> None:
     engine = new_engine(streams=None, registry=registry)
     pairs(engine, "quotes", ("A", 1.0, 0))
@@ -576,10 +590,22 @@ def test_no_more_memory_and_a_folder(tmp_path: Path) -> None:
         assert not on_disk(folder)
 
 
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    obstacle = tmp_path / "obstacle"
+def test_a_folder_that_cannot_be_made_is_found_out_with_the_engine(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "file" / "joins"
+    with pytest.raises(FileError) as caught:
+        new_engine(joins=JoinSettings(max_bytes=500, folder=str(folder)))
+    assert (
+        caught.value.message == f'no file for tuples of joins can be written to "{folder}": Not a directory'
+    )
+    assert caught.value.hint == "give JoinSettings another folder"
+
+
+def test_a_folder_that_can_no_longer_be_written_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    obstacle = tmp_path / "joins"
+    engine = new_engine(joins=JoinSettings(max_bytes=500, folder=str(obstacle)))
+    obstacle.rmdir()
     obstacle.write_text("")
-    engine = new_engine(joins=JoinSettings(max_bytes=500, folder=str(obstacle / "joins")))
     pairs(engine, "quotes", *(("A", float(n), 0) for n in range(30)))
     assert "tuples of joins stay in memory: no file for tuples of joins can be written" in caplog.text
     with pytest.raises(FileError, match="no file for tuples of joins can be written") as caught:

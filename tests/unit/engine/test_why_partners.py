@@ -266,6 +266,11 @@ def test_two_rows_are_asked_about_as_in_a_set(engine: Engine) -> None:
             EddylineError,
             "why looks at one row, not at 2",
         ),
+        (
+            ("trades", {**row("A", 6.0, 2), "ts": "12:00"}),
+            SchemaError,
+            'column "ts" of the row for stream "trades" is \'12:00\', but timestamp is declared',
+        ),
     ],
 )
 def test_questions_that_make_no_sense(given: tuple[Any, ...], kind: type[Exception], message: str) -> None:

@@ -259,9 +259,11 @@ def test_what_does_not_fit_goes_to_a_folder(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "file").write_text("")
-    state = JoinState([A, B], settings=JoinSettings(max_bytes=500, folder=str(tmp_path / "file" / "folder")))
+def test_a_folder_that_can_no_longer_be_written_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = tmp_path / "folder"
+    state = JoinState([A, B], settings=JoinSettings(max_bytes=500, folder=str(folder)))
+    folder.rmdir()
+    folder.write_text("")
     of = roles((0, 90))
     push(state, A, of, *((1, "k", x) for x in range(30)))  # this one is taken, and the next ones are not
     assert "tuples of joins stay in memory" in caplog.text

@@ -90,3 +90,15 @@ def test_matches_travel_to_other_processes() -> None:
     assert again.counts() == matches.counts() and again.pairs() == matches.pairs()
     (*_, last) = queries.blocks(BATCH, rows=1)
     assert pickle.loads(pickle.dumps(last)).pairs() == last.pairs()
+
+
+def test_pairs_of_joins_travel_to_other_processes() -> None:
+    timed = Stream("timed", pa.schema({"a": pa.int32(), "at": pa.int64()}), event_time="at", lateness=0)
+    join = "SELECT 1 AS n FROM timed x JOIN timed y ON x.a = y.a AND y.at BETWEEN x.at AND x.at + "
+    texts = {"gone": join + "9", "near": join + "1", "plain": "SELECT * FROM timed", "far": join + "5"}
+    queries = QuerySet.build(texts, streams=[timed]).remove(["gone"])
+    found = queries.join({"timed": pa.table({"a": pa.array([1, 1, 2], pa.int32()), "at": [0, 4, 4]})})
+    again = pickle.loads(pickle.dumps(found))
+    assert again.counts() == found.counts() == {"near": 3, "far": 4}
+    assert again.pairs() == found.pairs() and repr(again) == repr(found)
+    assert [rows.tolist() for rows in again.rows("far")] == [[0, 0, 1, 2], [0, 1, 1, 2]]

@@ -203,3 +203,23 @@ def test_each_alias_has_one_row_with_the_columns_that_decide() -> None:
         built(SPREAD).why("spread", {"q": two, "t": row("A", 6.0, 2)})
     with pytest.raises(SchemaError, match='"price"'):
         built(SPREAD).why("spread", {"q": row("A", 5.0, 0), "t": {"symbol": "A", "ts": NOON}})
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("price", "five", "is 'five', but double is declared"),
+        ("price", 2**70, f"is {2**70}, but double is declared"),
+        ("symbol", 5, "is 5, but string is declared"),
+        ("symbol", "\ud800", "is '\\ud800', but string is declared"),
+        ("ts", "12:00", "is '12:00', but timestamp is declared"),
+    ],
+)
+def test_values_of_other_types_are_refused_by_column(column: str, value: object, said: str) -> None:
+    queries = QuerySet.build({"spread": SPREAD, "all": "SELECT * FROM quotes"}, streams=STREAMS)
+    wrong = {**row("A", 5.0, 0), column: value}
+    for id, given in (("all", wrong), ("spread", {"q": wrong, "t": row("A", 6.0, 2)})):
+        with pytest.raises(SchemaError) as caught:
+            queries.why(id, given)
+        assert caught.value.message == f'column "{column}" of the row for stream "quotes" {said}'
+        assert caught.value.hint is not None

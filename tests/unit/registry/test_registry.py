@@ -320,10 +320,13 @@ def test_another_event_time_needs_a_check_too(
     other = replace(trades, **said)
     with pytest.raises(RegistryError, match=f'"{other.name}" is declared with {problem}\n'):
         registry.declare(other)
-    assert registry.declare(other, check=lambda _: Verdict()).version == 2
+    change = registry.declare(other, check=lambda _: Verdict())
+    assert (change.version, change.streams) == (2, ((trades, other),))
     assert registry.streams() == [other] and registry.streams(1) == [trades]
     assert registry.diff(1, 2).streams == ((trades, other),)
-    assert registry.rollback(1).version == 3 and registry.streams() == [trades]
+    back = registry.rollback(1)
+    assert (back.version, back.streams) == (3, ((other, trades),)) and registry.streams() == [trades]
+    assert registry.declare(trades).streams == ()
 
 
 def test_author_is_the_login_name(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import pytest
 from eddyline.errors import EddylineError, FileError
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
+from eddyline.runtime.embedded.infer import infer
 from eddyline.service.files.schemas import ddl_schema, read_source, streams_of
 
 TABLE = pa.table({"symbol": ["A", None], "price": [1.5, 2.0], "volume": pa.array([1, 2], pa.int32())})
@@ -44,6 +45,30 @@ def test_text_files(tmp_path: Path, name: str, text: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "a.jsonl",
+            '{"at": "2026-01-05T09:30:00+02:00", "day": "2026-01-05", "n": null, "wide": 12345678901234567890}',
+        ),
+        (
+            "a.csv",
+            "at,local,day,n,odd\n2026-01-05T09:30:00+02:00,2026-01-05 09:30:00,2026-01-05,,\xe9t\xe9\n",
+        ),
+        ("a.csv", "at,n\n"),
+    ],
+)
+def test_text_files_have_the_types_that_their_rows_are_read_with(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    found = read_source(str(tmp_path / name)).schema
+    assert found.equals(infer(str(tmp_path / name)).schema)
+    if "+02:00" in text:
+        assert found.field("at").type == pa.timestamp("us", "UTC")
+
+
 def test_long_samples_end_at_a_line(tmp_path: Path) -> None:
     (tmp_path / "long.csv").write_text("n,text\n" + "1,abcdefgh\n" * 200_000)
     assert read_source(str(tmp_path / "long.csv")).schema.names == ["n", "text"]
@@ -63,6 +88,7 @@ def test_a_path_with_an_equals_sign_is_a_path(tmp_path: Path, monkeypatch: pytes
         ("a.arrow", b"ARROW1 broken"),
         ("a.arrows", b"broken"),
         ("a.csv", b""),
+        ("a.csv", b"\xef\xbb\xbf\n"),
         ("a.csv", b"\xff\xfe\x00"),
         ("a.csv", b"n,\xd6\n1,2\n"),
         ("a.json", b"[1, 2]"),

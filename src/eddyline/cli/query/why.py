@@ -25,7 +25,7 @@ from eddyline.cli.output.findings import show_finding
 from eddyline.cli.output.progress import Terminal
 from eddyline.cli.output.terminal import Exit, Printer, complain, counted, counted_rows, note, print_json
 from eddyline.delivery.json_text import json_lines
-from eddyline.errors import EddylineError
+from eddyline.errors import EddylineError, UsageError
 from eddyline.execute.why import Why
 from eddyline.model.query import NormalQuery
 from eddyline.runtime.embedded.rejects import Rejects
@@ -38,8 +38,9 @@ from eddyline.service.jobs.why import JoinedRow, JudgedRow, JudgedRows, WhyReque
 def why(
     id: Annotated[str, typer.Argument(metavar="ID", help="The query.", autocompletion=query_ids)],
     row: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
+            "--row",
             metavar="FILE:N",
             help="One row: the N-th of a file, counted from 1; or a JSON object. NAME=ROW says which stream it is of.",
         ),
@@ -85,9 +86,14 @@ def why(
       eddyline query why cheap --rows quotes.parquet --summary
       eddyline query why spread --row trades.csv:12 --stream quotes=quotes.csv
     """
+    if row is not None and len(row) > 1:
+        raise UsageError(
+            f"--row is given {len(row)} times, and one row is asked about at a time; "
+            "of a join, --stream says where the partners of the row are"
+        )
     request = WhyRequest(
         id=id,
-        row=row,
+        row=row[0] if row else None,
         rows=rows,
         queries=queries or (),
         registry=registry,

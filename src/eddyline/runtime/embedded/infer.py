@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -22,6 +23,9 @@ _MOMENT: Final = re.compile(
 )
 
 
+_MARK: Final = b"\xef\xbb\xbf"  # of the order of bytes, before a text in UTF-8
+
+
 class Inferred(NamedTuple):
     """A schema, and the number of rows that it was guessed from; None where the file states it."""
 
@@ -36,20 +40,36 @@ def infer(source: str, format: str | None = None) -> Inferred:
         stated = _stated(input_file)
         return Inferred(pa.schema([(field.name, ordinary_type(field.type)) for field in stated]), None)
     data = head(input_file)
-    whole = data if len(data) < HEAD else data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1] or data
-    whole = whole.removeprefix(b"\xef\xbb\xbf")
-    if not whole.strip():
+    if not data.removeprefix(_MARK).strip():
         raise FileError(f'"{input_file.name}" is empty, so it has no schema', hint="give one with a schema")
-    found = (
-        _json_schema(whole)
-        if input_file.format == "jsonl"
-        else _csv_schema(whole, SEPARATORS[input_file.format])
-    )
+    found = guess(data, input_file.format)
     if not found.schema.names:
         raise FileError(
             f'no schema can be guessed from the first rows of "{input_file.name}"', hint="give a schema"
         )
     return found
+
+
+def guess(data: bytes, format: str) -> Inferred:
+    """The schema that the first bytes of a text suggest, which are at most `HEAD`; one without columns where they say nothing.
+
+    >>> guess(b'{"at": "2026-01-05T09:30:00+02:00", "n": 1}', "jsonl").schema.types
+    [TimestampType(timestamp[us, tz=UTC]), DataType(int64)]
+    """
+    whole = data if len(data) < HEAD else data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1] or data
+    whole = whole.removeprefix(_MARK)
+    if not whole.strip():
+        return Inferred(pa.schema([]), 0)
+    return guess_objects(parse_lines(whole)) if format == "jsonl" else _csv_schema(whole, SEPARATORS[format])
+
+
+def guess_objects(objects: Sequence[Mapping[str, Any]]) -> Inferred:
+    """The schema that objects of a JSON text suggest."""
+    columns: dict[str, list[Any]] = {}
+    for found in objects:
+        for name, value in found.items():
+            columns.setdefault(name, []).append(value)
+    return Inferred(pa.schema([(name, _json_type(values)) for name, values in columns.items()]), len(objects))
 
 
 def _stated(input_file: InputFile) -> pa.Schema:
@@ -125,15 +145,6 @@ def _moment_type(texts: list[str]) -> pa.DataType | None:
         return pa.date32()
     zoned = [match[2] is not None for match in found if match]
     return pa.timestamp("us", "UTC") if all(zoned) else pa.timestamp("us") if not any(zoned) else None
-
-
-def _json_schema(data: bytes) -> Inferred:
-    objects = parse_lines(data)
-    columns: dict[str, list[Any]] = {}
-    for found in objects:
-        for name, value in found.items():
-            columns.setdefault(name, []).append(value)
-    return Inferred(pa.schema([(name, _json_type(values)) for name, values in columns.items()]), len(objects))
 
 
 def _json_type(values: list[Any]) -> pa.DataType:

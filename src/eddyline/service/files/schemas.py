@@ -18,7 +18,8 @@ from eddyline.functions.evaluate import arrow_type
 from eddyline.model.catalog import Stream
 from eddyline.model.query import Query
 from eddyline.runtime.embedded.chunk import native
-from eddyline.runtime.embedded.input_files import open_bytes
+from eddyline.runtime.embedded.infer import guess, guess_objects
+from eddyline.runtime.embedded.input_files import FORMATS, open_bytes
 from eddyline.runtime.embedded.pipes import HEAD, is_pipe, pipe_of
 from eddyline.service.files.event_times import (
     NO_OPTIONS,
@@ -119,6 +120,28 @@ def guess_name(stem: str, queries: Iterable[Query]) -> str:
     return used.most_common(1)[0][0]
 
 
+def is_read(name: str, queries: Iterable[Query]) -> bool:
+    """Whether a query reads a stream; one that cannot be read itself and has the name in its text might.
+
+    >>> (
+    ...     is_read("Quotes", [Query("all", "SELECT * FROM quotes")]),
+    ...     is_read("all", [Query("all", "SELECT 1 FROM a")]),
+    ... )
+    (True, False)
+    """
+    wanted = name.lower()
+    written = wanted.replace("`", "``")
+    # A look at the text comes first: a registry may have a million queries, of which none is parsed for a strange name.
+    return any(written in query.sql.lower() and _reads(query, wanted) for query in queries)
+
+
+def _reads(query: Query, wanted: str) -> bool:
+    try:
+        return any(stream.name.lower() == wanted for stream in parse(query.sql).streams)
+    except QueryError:
+        return True
+
+
 def _exists(path: str) -> bool:
     try:
         return Path(path).exists()
@@ -182,13 +205,21 @@ def _bytes(path: str) -> bytes:
 
 
 def _inferred_schema(path: str, data: bytes) -> pa.Schema | None:
-    """The schema that the start of a CSV or JSON file suggests."""
+    """The schema that the start of a CSV or JSON file suggests: the one that its rows are read with if none is stated."""
     suffix = Path(path).suffix.lower()
     if is_pipe(path) and not suffix:
         suffix = _guess_suffix(data)
+    if suffix not in (".csv", ".json", ".jsonl", ".ndjson"):
+        return None
+    if not data.strip():
+        raise FileError(f'"{path}" is empty, so it has no schema')
     if suffix == ".csv":
-        return _csv_schema(path, data)
-    return _json_schema(path, data) if suffix in (".json", ".jsonl", ".ndjson") else None
+        data.lstrip().splitlines()[0].decode()  # names that are no text fail here
+    is_array = suffix != ".csv" and data.lstrip().startswith(b"[")
+    found = _array_schema(path) if is_array else guess(data, FORMATS[suffix]).schema
+    if not found.names:
+        raise FileError(f'no schema can be guessed from the first rows of "{path}"')
+    return found
 
 
 def _guess_suffix(data: bytes) -> str:
@@ -209,26 +240,9 @@ def _start(path: str) -> bytes:
         return read_bytes(path)  # says why it cannot be read
 
 
-def _whole_lines(path: str, data: bytes) -> bytes:
-    if not data.strip():
-        raise FileError(f'"{path}" is empty, so it has no schema')
-    return data[: data.rfind(b"\n") + 1] or data if len(data) == HEAD else data
-
-
-def _csv_schema(path: str, data: bytes) -> pa.Schema:
-    from pyarrow import csv
-
-    return csv.read_csv(native(_whole_lines(path, data))).schema
-
-
-def _json_schema(path: str, data: bytes) -> pa.Schema:
-    from pyarrow import json as arrow_json
-
-    lines = _whole_lines(path, data)
-    if not lines.lstrip().startswith(b"["):
-        return arrow_json.read_json(native(lines)).schema
+def _array_schema(path: str) -> pa.Schema:
     try:
-        return pa.Table.from_pylist(json.loads(_bytes(path))).schema
+        return guess_objects(json.loads(_bytes(path))).schema
     except (ValueError, AttributeError, RecursionError):
         raise FileError(f'"{path}" is no JSON array of objects, so it has no schema') from None
 

@@ -86,7 +86,7 @@ def backtest(request: BacktestRequest, watcher: Watcher = SILENT) -> Backtest:
             None,
             request.schemas,
             existing.streams,
-            chosen.queries,
+            [*chosen.queries, *existing.queries],
             times=request.times,
             format=format,
             infer=infer if session is None else partial(infer_on_spark, session),

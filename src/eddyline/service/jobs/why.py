@@ -126,7 +126,8 @@ def _answer(request: WhyRequest, chosen: ChosenQueries, watcher: Watcher) -> Ans
     if others:
         return _joined(request, chosen, (name, others[0]), watcher)
     if request.streams:
-        raise UsageError(f'query "{request.id}" joins nothing, so that --stream has no partners to name')
+        given = " and ".join(f"--stream {stream}" for stream in request.streams)
+        raise UsageError(f'query "{request.id}" reads "{name}" alone and joins nothing: leave out {given}')
     if row is not None and is_object(row):
         [stream] = request.times.apply([declared_stream(name, request.schemas, chosen.streams)])
         query = _compile(chosen, stream, zone)
