@@ -64,6 +64,7 @@ def run_tests(tree: Path, tests: Sequence[str], cache: Path | None) -> int:
             timeout=LONGEST,
         )
     except subprocess.TimeoutExpired:
+        _say(f"the tests were stopped after {LONGEST} s")
         return -1
     if done.returncode not in (PASSED, FAILED):
         _say(done.stdout[-3000:] + done.stderr[-1000:])
@@ -106,7 +107,7 @@ def main(arguments: Sequence[str]) -> int:
             copy(ROOT / name, tree / name)
         tests = dict.fromkeys(test for mutant in mutants for test in mutant.killed_by)
         if run_tests(tree, list(tests), None) != PASSED:
-            _say("the tests fail on the tree as it is")
+            _say("the tests do not pass on the tree as it is")
             return 1
         results = {}
         for mutant in mutants:
