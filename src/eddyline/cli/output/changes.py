@@ -8,7 +8,9 @@ import typer
 
 from eddyline.cli.output.findings import exit_code, show_finding
 from eddyline.cli.output.terminal import Exit, Printer, print_json
+from eddyline.registry import KEEP
 from eddyline.service.changes import ChangeOutcome
+from eddyline.service.files.event_times import window_text
 from eddyline.service.findings import NOTE
 
 
@@ -26,6 +28,7 @@ def _show(outcome: ChangeOutcome, output: Printer) -> None:
         show_finding(finding, output)
         output.line()
     parts = [f"{count:,} {name}" for name, count in outcome.counts.items() if count]
+    parts += [] if outcome.join_window is KEEP else [window_text(outcome.join_window)]
     notes = sum(finding.severity == NOTE for finding in outcome.findings)
     parts += [f"{notes:,} {'note' if notes == 1 else 'notes'}"] if notes else []
     done = ", ".join(parts) or "nothing changed"
