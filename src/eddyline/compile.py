@@ -88,11 +88,9 @@ class Compiler:
         self._shapes: dict[tuple[object, ...], _QueryShape | None] = {}
         self._remembering = threading.Lock()
 
-    def with_streams(self, streams: Iterable[Stream]) -> Compiler:
-        """A compiler for other streams, all else being the same."""
-        return Compiler(
-            streams, time_zone=self.time_zone, resolver=self.resolver, join_window=self.join_window
-        )
+    def redeclared(self, streams: Iterable[Stream], join_window: Length | None) -> Compiler:
+        """A compiler for other streams or another join window, all else being the same."""
+        return Compiler(streams, time_zone=self.time_zone, resolver=self.resolver, join_window=join_window)
 
     def member(self, query: Query) -> NormalQuery:
         """What a segment is made of: a query of one stream, or one role of a join, which its name tells."""

@@ -95,7 +95,9 @@ class RefusedError(RegistryError):
 
     def __init__(self, problems: Sequence[QueryError], edits: int) -> None:
         shown = str(problems[0]).replace("\n", "\n  ")
-        super().__init__(f"{len(problems)} of {edits} edits are refused, so nothing was changed\n  {shown}")
+        # Without an edit it is streams or the join window that were to change, under queries that stand.
+        what = f"{edits} edits are" if edits else "the registered queries would be"
+        super().__init__(f"{len(problems)} of {what} refused, so nothing was changed\n  {shown}")
         self.problems = tuple(problems)
 
 

@@ -53,8 +53,11 @@ class Admission:
         return not self.policies and not self.budgets
 
     def of(self, registry: Registry, edits: Iterable[Edit], compiler: Compiler | None = None) -> Check:
-        """The check for `Registry.change(edits, check=...)`: with the registry's budgets, against its streams."""
-        compiler = compiler or Compiler(registry.streams())
+        """The check for `Registry.change(edits, check=...)`: with the registry's budgets, against its streams.
+
+        For a change that also declares streams or sets the join window, hand in a compiler that knows these.
+        """
+        compiler = compiler or Compiler(registry.streams(), join_window=registry.join_window())
         more = replace(self, budgets=(*self.budgets, *registry.budgets()))
         return more.check(edits, compiler, registry.entries)
 

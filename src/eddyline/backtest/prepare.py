@@ -12,6 +12,7 @@ from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.arrays import Integers
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.model.join import Normal, NormalJoin
 from eddyline.model.names import check_id
 from eddyline.model.predicate import NEVER
@@ -109,6 +110,7 @@ def prepare(
     existing: Iterable[Query] = (),
     others: Sequence[Stream] = (),
     time_zone: str = "UTC",
+    join_window: Length | None = None,
     resolver: Resolver | None = None,
     refusing_joins: str | None = None,
     explained: Callable[[QueryError], QueryError] = lambda error: error,
@@ -116,10 +118,10 @@ def prepare(
     """Compile all queries; one that is refused is set aside, the rest goes on.
 
     `streams` have a history; `others` are known besides, and existing queries over them are none of ours.
-    `resolver` knows functions that only the runtime has. Where that evaluates no joins, `refusing_joins` tells what to do
+    `join_window` is that of joins that name none. `resolver` knows functions that only the runtime has. Where that evaluates no joins, `refusing_joins` tells what to do
     instead. `explained` may give an error another hint.
     """
-    compiler = Compiler([*streams, *others], time_zone=time_zone, resolver=resolver)
+    compiler = Compiler([*streams, *others], time_zone=time_zone, resolver=resolver, join_window=join_window)
     sorting = _Sorting(streams, refusing_joins)
     refused: list[RefusedQuery] = []
     order: dict[str, int] = {}
@@ -136,7 +138,7 @@ def prepare(
                 error = explained(error)
                 refused.append(RefusedQuery(query.id, query.sql, error.message, str(error), is_existing))
     lanes = [members.lane(stream, time_zone, resolver) for stream, members in sorting.selections]
-    joins = _join_lanes(sorting, [*streams, *others], time_zone)
+    joins = _join_lanes(sorting, compiler)
     return PreparedBacktest(tuple(lanes), tuple(refused), order, joins)
 
 
@@ -199,7 +201,7 @@ def _streams_of(normal: Normal) -> list[str]:
     return [normal.stream]
 
 
-def _join_lanes(sorting: _Sorting, streams: Sequence[Stream], time_zone: str) -> JoinLanes | None:
+def _join_lanes(sorting: _Sorting, compiler: Compiler) -> JoinLanes | None:
     if not sorting.joins:
         return None
     texts = {
@@ -211,7 +213,12 @@ def _join_lanes(sorting: _Sorting, streams: Sequence[Stream], time_zone: str) ->
         for place, several in enumerate(texts.values())
         for number, text in enumerate(several)
     ]
-    queries = QuerySet.build(numbered, streams=streams, time_zone=time_zone)
+    queries = QuerySet.build(
+        numbered,
+        streams=compiler.streams,
+        time_zone=compiler.time_zone,
+        join_window=compiler.join_window,
+    )
     lanes = []
     for place, ((first, second), members) in enumerate(sorting.joins.items()):
         normal_forms = [normal for _, normal in (*members.tested, *members.existing)]

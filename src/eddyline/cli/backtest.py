@@ -12,6 +12,7 @@ from eddyline.cli.options import (
     EventTimes,
     Idles,
     InputFormat,
+    JoinWindow,
     Latenesses,
     MaybeSchemas,
     Rejected,
@@ -74,6 +75,7 @@ def backtest(
     lateness: Latenesses = [],  # noqa: B006
     ahead: Aheads = [],  # noqa: B006
     idle: Idles = [],  # noqa: B006
+    join_window: JoinWindow = None,
     samples: Annotated[int, typer.Option(min=0, max=100, help="Sample rows of each query.")] = 3,
     input_format: InputFormat = None,
     rejects: Rejected = None,
@@ -91,7 +93,8 @@ def backtest(
     memory. With --expect it checks what you expect.
 
     A query that joins streams needs a history of each, and their event times (--event-time). Its matches are pairs of
-    rows, counted over the event time.
+    rows, counted over the event time. Joins without time bounds take --join-window, else that of the registry that is
+    compared with.
 
     With --runtime spark the history is Parquet of any size, and the report is the same. Joins are refused there.
 
@@ -102,6 +105,7 @@ def backtest(
       eddyline backtest new.sql --stream quotes=history/
       eddyline backtest new.jsonl --stream quotes=history/ --against eddyline.db --report backtest.html
       eddyline backtest joins.sql -s quotes=quotes/ -s trades=trades/ --event-time at --report backtest.html
+      eddyline backtest joins.sql -s quotes=quotes/ -s trades=trades/ --event-time at --join-window "5 minutes"
       eddyline backtest new.sql --runtime spark --stream quotes=s3a://lake/quotes/ --time at --report backtest.html
       eddyline backtest new.sql -s 'quotes=2026-01-*.parquet' --time at --expect expect.toml --junit backtest.xml
 
@@ -115,6 +119,7 @@ def backtest(
     """
     on_spark = runtime is Runtime.SPARK
     if on_spark:
+        refuse_options(runtime, {"--join-window": join_window}, "joins are refused there")
         refuse_options(runtime, {"--rejects": rejects}, "a Parquet file is read as a whole, or is an error")
     else:
         refuse_options(runtime, {"--spark": spark}, "it is for --runtime spark")
@@ -128,6 +133,7 @@ def backtest(
         time=time,
         schemas=schema or (),
         times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
+        join_window=join_window,
         samples=samples,
         input_format=input_format,
         rejects=rejects,

@@ -12,6 +12,7 @@ from eddyline.cli.options import (
     EventTimes,
     Idles,
     InputFormat,
+    JoinWindow,
     Latenesses,
     MaybeRegistry,
     MaybeSchemas,
@@ -54,6 +55,7 @@ def match(
     lateness: Latenesses = [],  # noqa: B006
     ahead: Aheads = [],  # noqa: B006
     idle: Idles = [],  # noqa: B006
+    join_window: JoinWindow = None,
     output: Annotated[
         MatchForm | None,
         typer.Option(
@@ -93,7 +95,8 @@ def match(
     broken as a whole makes it 3.
 
     A query that joins streams needs rows of each of them, and their event times (--event-time). Its matches are pairs
-    of rows: with_file and with_row name the second one. Files need not be sorted by time.
+    of rows: with_file and with_row name the second one. Files need not be sorted by time. Joins without time bounds take
+    --join-window.
 
     With --runtime spark the rows are Parquet of any size, pairs and rows need --out, and what is written there are
     folders of Spark's part files, in no order. Joins are refused there.
@@ -104,6 +107,7 @@ def match(
       eddyline match --queries rules.sql --stream quotes=history/ --out matches.parquet
       eddyline match --stream 'quotes=2026-01-*.csv.gz' --output pairs --out pairs.csv --rejects bad.jsonl
       eddyline match -q joins.sql --stream quotes=quotes.csv --stream trades=trades/ --event-time ts --out pairs.jsonl
+      eddyline match -q joins.sql -s quotes=quotes.csv -s trades=trades.csv --event-time ts --join-window "5 minutes"
       eddyline match --runtime spark --stream quotes=s3a://lake/quotes/ --output pairs --out pairs.parquet
       cat quotes.jsonl | eddyline match - --queries rules.sql --schema 'symbol STRING, price DOUBLE' > matches.jsonl
     """
@@ -112,6 +116,7 @@ def match(
         refuse_options(
             runtime, {"--threads": threads}, "its session has cores: --spark spark.master=local[4]"
         )
+        refuse_options(runtime, {"--join-window": join_window}, "joins are refused there")
         refuse_options(runtime, {"--rejects": rejects}, "a Parquet file is read as a whole, or is an error")
         form = output or (MatchForm.COUNTS if out is None else MatchForm.ROWS)
         where = out
@@ -130,6 +135,7 @@ def match(
         source=source,
         schemas=schema or (),
         times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
+        join_window=join_window,
         form=form,
         out=where,
         format=format,

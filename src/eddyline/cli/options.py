@@ -53,6 +53,32 @@ Idles = Annotated[
         help="After how long a silent stream no longer holds back those that are joined with it.",
     ),
 ]
+JoinWindow = Annotated[
+    str | None,
+    typer.Option(
+        "--join-window",
+        metavar="LENGTH",
+        help="How far apart tuples may be that a join without time bounds joins, such as '5 minutes'; "
+        "a registry's own, if it is not given.",
+    ),
+]
+FilesJoinWindow = Annotated[
+    str | None,
+    typer.Option(
+        "--join-window",
+        metavar="LENGTH",
+        help="How far apart tuples may be that a join without time bounds joins, such as '5 minutes'.",
+    ),
+]
+RegistryJoinWindow = Annotated[
+    str | None,
+    typer.Option(
+        "--join-window",
+        metavar="LENGTH",
+        help="How far apart tuples may be that a join without time bounds joins, such as '5 minutes'. The registry keeps "
+        "it, for all such joins; none takes it away.",
+    ),
+]
 StreamName = Annotated[str | None, typer.Option("--stream", help="Name of the stream of a lone SCHEMA.")]
 TimeZone = Annotated[str, typer.Option(help="Session time zone, as Spark names them.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -128,7 +154,11 @@ Base = Annotated[
     typer.Option("--base", help="Refuse the change if the registry is not at this version any more."),
 ]
 Redeclare = Annotated[
-    bool, typer.Option("--redeclare", help="Let --schema change a stream, if all queries still fit.")
+    bool,
+    typer.Option(
+        "--redeclare",
+        help="Let --schema change a stream, and --join-window the registry's, if all queries still fit.",
+    ),
 ]
 OverBudget = Annotated[
     admission.OverBudget | None,

@@ -10,6 +10,7 @@ from eddyline.admission import Admission
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length, settled_length
 from eddyline.model.join import Normal
 from eddyline.model.query import Query, as_ids, as_queries, check_query
 from eddyline.registry import Entry, Put, State
@@ -117,14 +118,20 @@ class Changes:
         return found
 
     def take_over(
-        self, version: int, streams: Iterable[Stream], entries: Sequence[Entry]
+        self,
+        version: int,
+        streams: Iterable[Stream],
+        entries: Sequence[Entry],
+        join_window: Length | None = None,
     ) -> list[QueryError]:
         """Make the set that of a registry's version; gives the queries that cannot be evaluated here.
 
-        The caller holds the lock.
+        A query that is the same goes on. One whose streams were redeclared starts anew, and so does a join that takes the
+        join window if that is another one now. The caller holds the lock.
         """
         before = self._standing.current
-        compiler, redeclared = _declared(before.compiler, streams)
+        compiler, redeclared = _declared(before.compiler, streams, join_window)
+        has_other_window = compiler.join_window != before.compiler.join_window
         problems: list[QueryError] = []
         coming: list[Newcomer] = []
         kept: set[int] = set()
@@ -134,7 +141,7 @@ class Changes:
                 continue
             now = Attributes(entry.number, entry.revision, entry.state is State.SHADOW)
             dense = before.table.find(entry.id)
-            if dense is not None and _is_same(before, dense, entry.sql, now, redeclared):
+            if dense is not None and _is_same(before, dense, entry.sql, now, redeclared, has_other_window):
                 kept.add(dense)
                 if bool(before.table.columns["shadow"][dense]) != now.shadow:
                     staying.append((dense, now))
@@ -150,8 +157,10 @@ class Changes:
         return [*problems, *left_out]
 
 
-def _declared(compiler: Compiler, streams: Iterable[Stream]) -> tuple[Compiler, set[str]]:
-    """A compiler that knows these streams too, and the names under which there was another one before.
+def _declared(
+    compiler: Compiler, streams: Iterable[Stream], join_window: Length | None
+) -> tuple[Compiler, set[str]]:
+    """A compiler that knows these streams and this join window, and the names that meant another stream before.
 
     Names are compared without case, as queries do.
     """
@@ -159,14 +168,16 @@ def _declared(compiler: Compiler, streams: Iterable[Stream]) -> tuple[Compiler, 
     declared = {stream.name.lower(): stream for stream in streams}
     after = {name: stream for name, stream in before.items() if name.lower() not in declared}
     after |= {stream.name: stream for stream in declared.values()}
-    if after == before:
+    if after == before and compiler.join_window == settled_length(join_window, "join_window"):
         return compiler, set()
     changed = {name for name, stream in before.items() if after.get(name) != stream}
-    return compiler.with_streams(after.values()), changed
+    return compiler.redeclared(after.values(), join_window), changed
 
 
-def _is_same(version: Version, dense: int, sql: str, now: Attributes, redeclared: set[str]) -> bool:
-    """Whether a query is the one that a registry has, and is compiled for the streams that there are.
+def _is_same(
+    version: Version, dense: int, sql: str, now: Attributes, redeclared: set[str], has_other_window: bool
+) -> bool:
+    """Whether a query is the one that a registry has, and is compiled for the streams and the join window that there are.
 
     It may have become a shadow, or a shadow no longer: it goes on all the same, and so do the pairs of a join.
     """
@@ -174,6 +185,8 @@ def _is_same(version: Version, dense: int, sql: str, now: Attributes, redeclared
     if version.table.query(dense).sql != sql:
         return False
     if redeclared and not redeclared.isdisjoint(version.streams_of(dense)):
+        return False
+    if has_other_window and version.takes_join_window(dense):
         return False
     known = columns.attributes(dense)
     return (known.number, known.revision) == (now.number, now.revision)

@@ -109,8 +109,9 @@ class Engine:
         pushes undisturbed where many queries change at a high rate. `admission` says which queries are let in, by policies
         and budgets; those of a registry hold without it.
 
-        `join_window`, "5 minutes" say, is that of joins that name none: event times differ by at most so much. `joins`
-        limits the tuples that are kept for joins. `clock` tells the time, which tuples may lie ahead of only so far.
+        `join_window`, "5 minutes" say, is that of joins that name none: event times differ by at most so much. Without one
+        the registry's holds. `joins` limits the tuples that are kept for joins. `clock` tells the time, which tuples may
+        lie ahead of only so far.
         """
         if streams is None and registry is None:
             raise EddylineError(
@@ -132,6 +133,7 @@ class Engine:
         self._select_lists = MadeSelectLists(time_zone)
         self._admission = admission
         self._registry = registry
+        self._own_join_window = join_window
         self._closed = False
         # Locks are taken in this order: _pushing, _counting, the ledger's. A callback may change queries, so the lock of
         # the standing set may be taken inside of _pushing, never the other way round.
@@ -277,7 +279,9 @@ class Engine:
                         f"engine's {self.version}: it is another one, or was restored from a copy",
                         hint="make a new engine",
                     )
-                self._problems = self._changes.take_over(found.version, found.streams, found.entries)
+                own = self._own_join_window
+                window = found.join_window if own is None else own
+                self._problems = self._changes.take_over(found.version, found.streams, found.entries, window)
                 self._enter_changes()
             return self.version
 

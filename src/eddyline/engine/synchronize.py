@@ -12,6 +12,7 @@ from eddyline.compile import Compiler
 from eddyline.engine.changes import Edit
 from eddyline.errors import QueryError, RefusedError
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.project.account import Account
 from eddyline.registry import Drop, Entry
 
@@ -28,6 +29,7 @@ class Taken:
     version: int
     streams: list[Stream]
     entries: list[Entry]
+    join_window: Length | None = None
 
 
 def entries_of(registry: Registry) -> Taken:
@@ -35,7 +37,8 @@ def entries_of(registry: Registry) -> Taken:
     version = registry.version
     if version == 0:
         return Taken(0, [], [])
-    return Taken(version, registry.streams(version), registry.entries(version))
+    streams, entries = registry.streams(version), registry.entries(version)
+    return Taken(version, streams, entries, registry.join_window(version))
 
 
 def write_through(

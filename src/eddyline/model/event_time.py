@@ -71,7 +71,7 @@ def length_in_units(length: Length, kind: t.DataType, what: str) -> int:
     5
     """
     if kind in t.INTEGRAL:
-        if isinstance(length, str) and re.fullmatch(r"\s*\d+\s*", length) and len(length) < 40:
+        if isinstance(length, str) and _is_number(length):
             length = int(length)
         if isinstance(length, bool) or not isinstance(length, int):
             raise SchemaError(
@@ -125,13 +125,20 @@ def settled_length(length: Length | None, what: str) -> str | int | None:
     >>> (
     ...     settled_length(timedelta(seconds=90), "join_window"),
     ...     settled_length("90 s", "join_window"),
-    ...     settled_length(5, ""),
+    ...     settled_length("5", "join_window"),
     ... )
     ('1 minute 30 seconds', '1 minute 30 seconds', 5)
     """
-    if length is None or (isinstance(length, int) and not isinstance(length, bool) and length >= 0):
-        return length
-    return length_text(microseconds(length, what), t.TIMESTAMP)
+    if length is None:
+        return None
+    is_number = isinstance(length, str) and _is_number(length)
+    if is_number or (isinstance(length, int) and not isinstance(length, bool)):
+        return length_in_units(length, t.LONG, what)
+    return length_text(length_in_units(length, t.TIMESTAMP, what), t.TIMESTAMP)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\s*\d+\s*", text) is not None and len(text) < 40
 
 
 def length_text(units: int, kind: t.DataType) -> str:

@@ -91,7 +91,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class NormalJoin:
-    """A join of two sources; a pair satisfies it iff it satisfies one of the branches. Without branches none ever does."""
+    """A join of two sources; a pair satisfies it iff it satisfies one of the branches. Without branches none ever does.
+
+    `takes_join_window` says that it names no time bound, so that its windows are what the set says for such joins.
+    """
 
     id: str
     sql: str
@@ -99,6 +102,7 @@ class NormalJoin:
     branches: tuple[Branch, ...]
     outputs: tuple[Output, ...]
     time_zone: str = "UTC"
+    takes_join_window: bool = False
 
     @property
     def stream(self) -> str:

@@ -101,6 +101,11 @@ class QuerySet:
         return self._version.compiler.time_zone
 
     @property
+    def join_window(self) -> Length | None:
+        """The window of joins that name none."""
+        return self._version.compiler.join_window
+
+    @property
     def problems(self) -> list[QueryError]:
         """Queries that were refused, and those that turned out not to compile when they were first wanted."""
         return [*self._problems, *self._version.latest.left_out]

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Column,
     Connection,
     Index,
+    Integer,
     MetaData,
     Table,
     Text,
@@ -51,7 +52,19 @@ def make_versions(connection: Connection) -> None:
         Column("event_time", Text),
         Index("eddyline_streams_open", "key", "to_version", unique=True),
     )
-    for table in (SCHEMA_VERSION, VERSIONS, QUERIES, streams):
+    versions = Table(
+        VERSIONS.name,
+        MetaData(),
+        Column("version", BigInteger, primary_key=True, autoincrement=False),
+        Column("at", BigInteger, nullable=False),
+        Column("author", Text, nullable=False),
+        Column("reason", Text, nullable=False),
+        Column("added", Integer, nullable=False),
+        Column("changed", Integer, nullable=False),
+        Column("removed", Integer, nullable=False),
+        Column("next_number", BigInteger, nullable=False),
+    )
+    for table in (SCHEMA_VERSION, versions, QUERIES, streams):
         table.create(connection)
 
 
@@ -78,12 +91,18 @@ def add_lengths(connection: Connection) -> None:
         connection.execute(text(f"ALTER TABLE {STREAMS.name} ADD COLUMN {name} TEXT"))
 
 
+def add_join_window(connection: Connection) -> None:
+    """Format 6: the window of joins that name no time bound."""
+    connection.execute(text(f"ALTER TABLE {VERSIONS.name} ADD COLUMN join_window TEXT"))
+
+
 MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (
     make_versions,
     add_budgets_and_counters,
     add_counted,
     add_identity,
     add_lengths,
+    add_join_window,
 )
 FORMAT: Final = len(MIGRATIONS)
 READABLE: Final = 3  # the oldest form in which nothing is missing that readers ask for

@@ -11,12 +11,21 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, func, or_, select
 from eddyline.errors import RegistryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query_state import State
-from eddyline.registry.rows import ENTRY, VERSION, entries_of, stream_of, tag_text, version_of
+from eddyline.registry.rows import (
+    ENTRY,
+    VERSION,
+    entries_of,
+    join_window_of,
+    stream_of,
+    tag_text,
+    version_of,
+)
 from eddyline.registry.tables import OPEN, QUERIES, STREAMS, VERSIONS
 from eddyline.registry.values import Diff, Entry, Step, Version
 
 CHUNK: Final = 500  # ids in one question
 MANY: Final = 10_000  # ids from which on everything is read instead
+EVERY_COLUMN: Final = text("*")  # an older registry that may only be read has fewer than the tables say
 
 
 def newest(connection: Connection) -> tuple[int, int]:
@@ -113,14 +122,22 @@ def chunks(ids: Iterable[str]) -> Iterable[list[str]]:
 
 def read_streams(connection: Connection, version: int | None = None) -> list[Stream]:
     """The streams of a version, in the order in which they were declared."""
-    every_column = text("*")  # an older registry that may only be read has fewer than the table says
     rows = (
-        select(every_column)
+        select(EVERY_COLUMN)
         .select_from(STREAMS)
         .where(at(STREAMS, version))
         .order_by(STREAMS.c.from_version, STREAMS.c.key)
     )
     return [stream_of(dict(row)) for row in connection.execute(rows).mappings()]
+
+
+def read_join_window(connection: Connection, version: int | None = None) -> str | int | None:
+    """The join window of a version; None where it has none."""
+    wanted = select(EVERY_COLUMN).select_from(VERSIONS).order_by(VERSIONS.c.version.desc()).limit(1)
+    if version is not None:
+        wanted = wanted.where(VERSIONS.c.version == version)
+    row = connection.execute(wanted).mappings().first()
+    return None if row is None else join_window_of(dict(row))
 
 
 def read_versions(connection: Connection, numbers: Collection[int] | None = None) -> list[Version]:
@@ -158,6 +175,7 @@ def read_diff(connection: Connection, old: int, new: int) -> Diff:
     check_version(connection, old)
     check_version(connection, new)
     before, after = _only_in(connection, old, new), _only_in(connection, new, old)
+    windows = read_join_window(connection, old), read_join_window(connection, new)
     return Diff(
         old,
         new,
@@ -167,6 +185,7 @@ def read_diff(connection: Connection, old: int, new: int) -> Diff:
             (before[id], entry) for id, entry in after.items() if id in before and before[id] != entry
         ),
         streams=stream_pairs(read_streams(connection, old), read_streams(connection, new)),
+        join_window=None if windows[0] == windows[1] else windows,
     )
 
 

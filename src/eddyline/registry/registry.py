@@ -13,17 +13,20 @@ from sqlalchemy import Connection
 
 from eddyline.errors import ConflictError, QueryError, RefusedError, RegistryError
 from eddyline.model.catalog import Stream, distinct_streams
+from eddyline.model.event_time import Length, settled_length
 from eddyline.model.query_state import State
 from eddyline.registry import accounts, reading
 from eddyline.registry.database import Database
 from eddyline.registry.editing import EntryDraft, look, restored
 from eddyline.registry.values import (
+    KEEP,
     Budget,
     Change,
     Check,
     Diff,
     Edit,
     Entry,
+    Keep,
     Put,
     Set,
     Step,
@@ -114,6 +117,12 @@ class Registry:
             _look_for(connection, version)
             return reading.read_streams(connection, version)
 
+    def join_window(self, version: int | None = None) -> Length | None:
+        """The window of joins that name no time bound, in a version, the newest if it is None; None where there is none."""
+        with self._database.reading() as connection:
+            _look_for(connection, version)
+            return reading.read_join_window(connection, version)
+
     def entries(
         self,
         version: int | None = None,
@@ -156,26 +165,42 @@ class Registry:
         """Enter a stream; one that is declared otherwise already is changed if `check` lets all queries be."""
         return self.change((), streams=[stream], author=author, reason=reason, check=check)
 
+    def set_join_window(
+        self,
+        length: Length | None,
+        *,
+        author: str | None = None,
+        reason: str = "",
+        check: Check | None = None,
+    ) -> Change:
+        """Give joins that name no time bound a window, "5 minutes" say: their event times differ by at most so much.
+
+        Where there is another one already, it is changed or taken away (None) if `check` lets all queries be.
+        """
+        return self.change((), join_window=length, author=author, reason=reason, check=check)
+
     def change(
         self,
         edits: Iterable[Edit],
         *,
         streams: Iterable[Stream] = (),
+        join_window: Length | Keep | None = KEEP,
         author: str | None = None,
         reason: str = "",
         check: Check | None = None,
         all_or_nothing: bool = True,
         base: int | None = None,
     ) -> Change:
-        """Make edits, in their order, and declare streams: all together one version, in one transaction.
+        """Make edits, in their order, declare streams and set the join window: all one version, in one transaction.
 
         `check` sees the text of every query that is put, before anything is written. An edit that is refused makes the
         whole change a `RefusedError`; without `all_or_nothing` the others are made, and the result names it.
         `base` is the version that the edits were made for: if there is a newer one, the change is a `ConflictError`.
         """
         edits, declared = list(edits), distinct_streams(streams)
+        given = join_window if join_window is KEEP else settled_length(join_window, "join_window")
         author, reason = author_of(author), reason_text(reason)
-        checked_for = self.streams() if check is not None else []
+        checked_for = self._declarations() if check is not None else None
         seen = look(edits, check)
         with self._database.writing() as connection:
             version, next_number = reading.newest(connection)
@@ -184,25 +209,29 @@ class Registry:
                     f"the change was made for version {base}, and the registry is at version {version}",
                     hint="look at what is different, and make the change again",
                 )
-            present = reading.read_streams(connection)
-            if check is not None and present != checked_for:
+            present, window = declarations = _declarations(connection)
+            if checked_for is not None and declarations != checked_for:
+                what = "streams" if present != checked_for[0] else "join window"
                 raise ConflictError(
-                    "the streams changed while the queries were checked", hint="make the change again"
+                    f"the {what} changed while the queries were checked", hint="make the change again"
                 )
+            wanted = window if given is KEEP else given
             ids = {edit.id for edit in edits}
             before = reading.entries_by_id(connection, ids)
             gone = [id for id in ids if id not in before]
             draft = EntryDraft(before, reading.last_revisions(connection, gone), next_number)
             unknown = any(not isinstance(edit, Put) and edit.id not in before for edit in edits)
             refused = draft.apply(seen, reading.read_ids(connection) if unknown else ())
-            refused += _disturbed(connection, present, declared, check, ids)
-            if refused and all_or_nothing:
-                raise RefusedError(refused, len(edits))
+            other = _redeclared(present, declared, window, wanted)
+            disturbed = [] if other is None else _disturbed(connection, other, check, ids)
+            if disturbed or (refused and all_or_nothing):
+                raise RefusedError([*refused, *disturbed], len(edits))
             done = write(
                 connection,
                 before,
                 draft.after,
                 _merged(present, declared) if declared else None,
+                join_window=wanted,
                 next_number=draft.next_number,
                 author=author,
                 reason=reason,
@@ -230,7 +259,10 @@ class Registry:
                 continue
 
     def rollback(self, to: int, *, author: str | None = None, reason: str = "") -> Change:
-        """Make a new version that holds what version `to` held, streams included; a text that returns is a new revision."""
+        """Make a new version that holds what version `to` held, streams and join window included.
+
+        A text that returns is a new revision.
+        """
         author, reason = author_of(author), reason_text(reason)
         with self._database.writing() as connection:
             reading.check_version(connection, to)
@@ -246,10 +278,15 @@ class Registry:
                 before,
                 draft.after,
                 reading.read_streams(connection, to),
+                join_window=reading.read_join_window(connection, to),
                 next_number=draft.next_number,
                 author=author,
                 reason=reason or f"back to version {to}",
             )
+
+    def _declarations(self) -> tuple[list[Stream], str | int | None]:
+        with self._database.reading() as connection:
+            return _declarations(connection)
 
     def set_budget(self, budget: Budget, *, author: str | None = None) -> None:
         """Limit what a query, or every query of an owner, may cost; a budget without limits takes the old one away."""
@@ -296,26 +333,38 @@ def _look_for(connection: Connection, version: int | None) -> None:
         reading.check_version(connection, version)
 
 
+def _declarations(connection: Connection) -> tuple[list[Stream], str | int | None]:
+    """What queries are checked for: the streams and the join window that there are now."""
+    return reading.read_streams(connection), reading.read_join_window(connection)
+
+
 def _merged(present: Sequence[Stream], declared: Sequence[Stream]) -> list[Stream]:
     return list({stream.name.lower(): stream for stream in (*present, *declared)}.values())
 
 
-def _disturbed(
-    connection: Connection,
+def _redeclared(
     present: Sequence[Stream],
     declared: Sequence[Stream],
-    check: Check | None,
-    put: Collection[str],
-) -> list[QueryError]:
-    """The registered queries that streams declared otherwise would break; `put` are those that are checked anyway."""
+    window: str | int | None,
+    wanted: str | int | None,
+) -> str | None:
+    """What was declared otherwise before, in words; None if nothing was."""
     before = {stream.name.lower(): stream for stream in present}
-    other = [stream for stream in declared if before.get(stream.name.lower(), stream) != stream]
-    if not other:
-        return []
+    for stream in declared:
+        known = before.get(stream.name.lower(), stream)
+        if known != stream:
+            return f'the stream "{stream.name}" is declared with {what_differs(known, stream)}'
+    # A first join window breaks nothing: joins that stand without one name their own.
+    return None if window in (None, wanted) else f"the join window is {window}"
+
+
+def _disturbed(
+    connection: Connection, redeclared: str, check: Check | None, put: Collection[str]
+) -> list[QueryError]:
+    """The registered queries that what is redeclared would break; `put` are those that are checked anyway."""
     if check is None:
         raise RegistryError(
-            f'the stream "{other[0].name}" is declared with '
-            f"{what_differs(before[other[0].name.lower()], other[0])}",
+            redeclared,
             hint="hand in a check for the new declaration, so that the registered queries are looked at again",
         )
     broken: list[QueryError] = []
@@ -325,5 +374,6 @@ def _disturbed(
         try:
             check(entry.query)
         except QueryError as error:
+            error.query = entry.id
             broken.append(error)
     return broken

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from eddyline.errors import EddylineError, RegistryError
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import settled_length
 from eddyline.model.query_state import State
 from eddyline.registry.tables import OPEN, QUERIES, VERSIONS
 from eddyline.registry.values import Entry, Version
@@ -115,12 +116,21 @@ def stream_row(stream: Stream, version: int) -> dict[str, Any]:
         "name": stream.name,
         "schema": base64.b64encode(stream.schema.serialize().to_pybytes()).decode("ascii"),
         "event_time": stream.event_time,
-        **{length: _text(getattr(stream, length)) for length in _LENGTHS},
+        **{length: length_as_kept(getattr(stream, length)) for length in _LENGTHS},
     }
 
 
-def _text(length: object) -> str | None:
+def length_as_kept(length: str | int | None) -> str | None:
+    """A length as it is kept: as people write it."""
     return None if length is None else str(length)
+
+
+def join_window_of(row: Mapping[str, Any]) -> str | int | None:
+    """The join window from the row of a version; none in a registry of format 5 or older, which may only be read."""
+    try:
+        return settled_length(row.get("join_window"), "join_window")
+    except EddylineError as error:
+        raise RegistryError(f"the registry is damaged: {error.message}") from None
 
 
 def version_of(row: Sequence[Any]) -> Version:

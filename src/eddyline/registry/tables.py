@@ -38,6 +38,7 @@ VERSIONS: Final = Table(
     Column("changed", Integer, nullable=False),
     Column("removed", Integer, nullable=False),
     Column("next_number", BigInteger, nullable=False),  # the first query number not given away
+    Column("join_window", Text),  # of joins that name no time bound: a length as people write it, or a number
 )
 
 QUERIES: Final = Table(

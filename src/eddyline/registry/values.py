@@ -150,7 +150,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What is different in version `new` from version `old`; changed queries as pairs of before and after."""
+    """What is different in version `new` from version `old`; what was changed as pairs of before and after."""
 
     old: int
     new: int
@@ -158,6 +158,7 @@ class Diff:
     removed: tuple[Entry, ...] = ()
     changed: tuple[tuple[Entry, Entry], ...] = ()
     streams: tuple[tuple[Stream | None, Stream | None], ...] = ()
+    join_window: tuple[str | int | None, str | int | None] | None = None  # None: it is the same
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, update
 
 from eddyline.model.catalog import Stream
-from eddyline.registry.reading import newest, read_streams, stream_pairs
-from eddyline.registry.rows import microseconds, row_of, stream_row
+from eddyline.registry.reading import newest, read_join_window, read_streams, stream_pairs
+from eddyline.registry.rows import length_as_kept, microseconds, row_of, stream_row
 from eddyline.registry.tables import OPEN, QUERIES, STREAMS, VERSIONS
 from eddyline.registry.values import Change, Entry
 
@@ -23,13 +23,14 @@ def write(
     after: Mapping[str, Entry],
     streams: Sequence[Stream] | None,
     *,
+    join_window: str | int | None,
     next_number: int,
     author: str,
     reason: str,
 ) -> Change:
     """Write a version in which the entries `before` have become those of `after`; none where nothing is different.
 
-    `streams` are all streams of the new version, None where they stay.
+    `streams` are all streams of the new version, None where they stay; `join_window` is that of the new version.
     """
     added = [entry for id, entry in after.items() if id not in before]
     changed = [entry for id, entry in after.items() if id in before and before[id] != entry]
@@ -38,7 +39,8 @@ def write(
     unchanged = tuple(id for id in after if id in before and id not in touched)
     version = newest(connection)[0]
     redeclared = () if streams is None else stream_pairs(read_streams(connection), streams)
-    if added or changed or removed or redeclared:
+    has_other_window = join_window != read_join_window(connection)
+    if added or changed or removed or redeclared or has_other_window:
         version += 1
         connection.execute(
             insert(VERSIONS).values(
@@ -50,6 +52,7 @@ def write(
                 changed=len(changed),
                 removed=len(removed),
                 next_number=next_number,
+                join_window=length_as_kept(join_window),
             )
         )
         _end(connection, [*(entry.id for entry in changed), *removed], version)

@@ -11,13 +11,14 @@ from eddyline.admission import Admission, OverBudget
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError, RefusedError, RegistryError, UsageError
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.model.query import Query
 from eddyline.model.query_state import State, Verdict
-from eddyline.registry import Change, Check, Drop, Edit, Registry, Set
-from eddyline.registry.values import what_differs
+from eddyline.registry import KEEP, Change, Check, Drop, Edit, Registry, Set
+from eddyline.registry.values import Keep, what_differs
 from eddyline.service.data_sources import check_zone
 from eddyline.service.edits import Edits
-from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions, stated_window, window_text
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, Finding
 from eddyline.service.records import streams_json
@@ -26,6 +27,7 @@ from eddyline.service.watcher import SILENT, Watcher
 
 LONG_WORK: Final = 5_000  # queries from which on it is told how far the work is
 STEP: Final = 500  # queries between two such reports
+NO_WINDOW: Final = "none"  # said instead of a length
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +43,28 @@ class Signature:
 class Declaration:
     """Streams that come with queries, as `read_source` takes them; `name` is that of a lone one.
 
-    `times` says more about event times. A stream that is there with other columns, or another event time, is changed only where that is asked for (`redeclare`).
+    `times` says more about event times. `join_window` is that of joins that name none, NO_WINDOW takes it away. A stream
+    that is there with other columns, or another event time, and another join window are changed only where that is asked
+    for (`redeclare`).
     """
 
     schemas: Sequence[str] = ()
     name: str | None = None
     times: TimeOptions = NO_OPTIONS
+    join_window: str | None = None
     time_zone: str = "UTC"
     redeclare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeOutcome:
-    """What was done to a registry; `change` is None where nothing was."""
+    """What was done to a registry; `change` is None where nothing was, `join_window` KEEP where it stayed."""
 
     where: str
     version: int
     change: Change | None
     findings: Sequence[Finding] = ()
+    join_window: Length | Keep | None = KEEP
 
     @property
     def counts(self) -> dict[str, int]:
@@ -84,6 +90,7 @@ class ChangeOutcome:
             "registry": self.where,
             "version": self.version,
             **self.counts,
+            **({} if self.join_window is KEEP else {"join_window": self.join_window}),
             "spark_only": [] if self.change is None else list(self.change.spark_only),
             "streams": [] if self.change is None else streams_json(self.change.streams),
             "findings": [finding.as_json() for finding in self.findings],
@@ -103,7 +110,8 @@ def enter(
     """Put queries into a registry, which is made if it is not there: those that are let in, or all or none of them."""
     check_zone(declaration.time_zone)
     with open_registry(where, must_exist=False) as registry:
-        declared, compiler = _declared(registry, declaration, edits.queries)
+        window = _stated_window(registry, declaration)
+        declared, compiler = _declared(registry, declaration, edits.queries, window)
         check = Admission(over_budget=over_budget).of(registry, edits.edits, compiler)
         check = _told(check, len(edits.edits), watcher)
         if all_or_nothing and edits.findings:
@@ -113,6 +121,7 @@ def enter(
             change = registry.change(
                 edits.edits,
                 streams=declared,
+                join_window=window,
                 author=signature.author,
                 reason=signature.reason,
                 base=signature.base,
@@ -127,7 +136,7 @@ def enter(
         edits.refuse(problem)
     for id, text in change.notes.items():
         edits.note(id, text)
-    return ChangeOutcome(registry.where, change.version, change, edits.findings)
+    return ChangeOutcome(registry.where, change.version, change, edits.findings, window)
 
 
 def bring_into(
@@ -174,10 +183,27 @@ def roll_back(where: str, version: int, signature: Signature) -> ChangeOutcome:
     return ChangeOutcome(registry.where, change.version, change)
 
 
+def _stated_window(registry: Registry, declaration: Declaration) -> Length | Keep | None:
+    """The join window that a change brings; KEEP if it is the one that there is."""
+    text = declaration.join_window
+    if text is None:
+        return KEEP
+    present = registry.join_window()
+    wanted = None if text.strip().lower() == NO_WINDOW else stated_window(text)
+    if wanted == present:
+        return KEEP
+    if present is not None and not declaration.redeclare:
+        raise RegistryError(
+            f"the registry has the {window_text(present)}",
+            hint="leave --join-window out to use it, or say --redeclare to change it for all joins",
+        )
+    return wanted
+
+
 def _declared(
-    registry: Registry, declaration: Declaration, queries: Sequence[Query]
+    registry: Registry, declaration: Declaration, queries: Sequence[Query], window: Length | Keep | None
 ) -> tuple[list[Stream], Compiler]:
-    """The streams that come with a change, and a compiler for these and for the registry's own."""
+    """The streams that come with a change, and a compiler for these, for the registry's own, and for the join window."""
     present = {stream.name.lower(): stream for stream in registry.streams()}
     schemas = declaration.schemas
     if declaration.name is not None and not schemas:
@@ -194,7 +220,9 @@ def _declared(
     known = present | {one.name.lower(): one for one in declared}
     if not known:
         raise UsageError("the registry has no stream yet: say what its columns are with --schema")
-    return declared, Compiler(known.values(), time_zone=declaration.time_zone)
+    join_window = registry.join_window() if window is KEEP else window
+    compiler = Compiler(known.values(), time_zone=declaration.time_zone, join_window=join_window)
+    return declared, compiler
 
 
 def _look(edits: Edits, check: Check) -> None:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from eddyline.errors import EddylineError, QueryError
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.model.names import unknown_query
 from eddyline.model.query import Query
+from eddyline.service.files.event_times import stated_window
 from eddyline.service.files.queries import FileEntry, read_queries
 from eddyline.service.findings import ERROR, NOTE, Finding
 from eddyline.service.registries import open_registry, usual_registry
@@ -16,12 +18,16 @@ from eddyline.service.registries import open_registry, usual_registry
 
 @dataclass
 class ChosenQueries:
-    """Queries in order, those of them that are only counted, the streams that a registry declares, and findings."""
+    """Queries in order, those of them that are only counted, the streams that a registry declares, and findings.
+
+    `join_window` is that of joins that name none: as it was stated, else the registry's.
+    """
 
     entries: list[FileEntry] = field(default_factory=list)
     shadow: set[str] = field(default_factory=set)
     streams: list[Stream] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    join_window: Length | None = None
 
     @property
     def queries(self) -> list[Query]:
@@ -45,13 +51,18 @@ class ChosenQueries:
 
 
 def choose(
-    files: Sequence[str] | None, registry: str | None, *, only: str | None = None, on_spark: bool = False
+    files: Sequence[str] | None,
+    registry: str | None,
+    *,
+    only: str | None = None,
+    on_spark: bool = False,
+    join_window: str | None = None,
 ) -> ChosenQueries:
     """Read files and registry; `only` chooses one id, whatever its state, and refuses one that no query has.
 
-    `on_spark`: also what only Spark can evaluate.
+    `on_spark`: also what only Spark can evaluate. `join_window` comes before the registry's.
     """
-    chosen = ChosenQueries()
+    chosen = ChosenQueries(join_window=stated_window(join_window))
     for file in files or ():
         found = read_queries(file)
         chosen.findings += found.problems
@@ -80,6 +91,8 @@ def _keep(chosen: ChosenQueries, only: str) -> None:
 def _take_registry(chosen: ChosenQueries, where: str, only: str | None, on_spark: bool) -> None:
     with open_registry(where) as registry:
         chosen.streams = registry.streams()
+        if chosen.join_window is None:
+            chosen.join_window = registry.join_window()
         for entry in registry.entries():
             if entry.spark_only and not on_spark:
                 text = "needs functions that only Spark has, and is left out"

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
+from eddyline.model.join import NormalJoin
 from eddyline.registry import Budget, Diff, Entry, Step, Version
 from eddyline.service.files.event_times import times_of
 from eddyline.sql.grammar.select import parse
@@ -73,6 +76,9 @@ def diff_json(found: Diff) -> dict[str, Any]:
             {"id": new.id, "old": record_of(old), "new": record_of(new)} for old, new in found.changed
         ],
         "streams": streams_json(found.streams),
+        "join_window": None
+        if found.join_window is None
+        else dict(zip(("old", "new"), found.join_window, strict=True)),
     }
 
 
@@ -88,6 +94,17 @@ def streams_read(entry: Entry, streams: Sequence[Stream]) -> list[Stream]:
     except QueryError:
         return []
     return [stream for stream in streams if stream.name.lower() in names]
+
+
+def takes_join_window(entry: Entry, streams: Sequence[Stream], window: Length | None) -> bool:
+    """Whether a query is a join that names no time bound, so that it takes a registry's join window."""
+    if window is None:
+        return False
+    try:
+        normal = Compiler(streams, join_window=window).compile(entry.query)
+    except QueryError:
+        return False
+    return isinstance(normal, NormalJoin) and normal.takes_join_window
 
 
 def _stream_json(stream: Stream | None) -> dict[str, Any] | None:

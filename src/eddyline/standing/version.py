@@ -452,11 +452,23 @@ class Version:
 
     def streams_of(self, dense: int) -> tuple[str, ...]:
         """The streams that a query reads."""
-        if self.table.joins is None or not self.table.joins.involved(self.table.size)[dense]:
+        join = self._join(dense)
+        if join is None:
             return (self.table.columns.selection(dense)[0].name,)
+        return tuple([source.stream for source in join.sources])
+
+    def takes_join_window(self, dense: int) -> bool:
+        """Whether a query is a join that names no time bound."""
+        join = self._join(dense)
+        return join is not None and join.takes_join_window
+
+    def _join(self, dense: int) -> NormalJoin | None:
+        """A query if it is a join, in normal form."""
+        if self.table.joins is None or not self.table.joins.involved(self.table.size)[dense]:
+            return None
         join = self.normal_form(dense)
         assert isinstance(join, NormalJoin), "a row that takes part in joins and is asked for by id is a join"
-        return tuple([source.stream for source in join.sources])
+        return join
 
     def normal_form(self, number: int) -> Normal:
         """A query in normal form, a removed one as well: versions that still have it share the executor."""

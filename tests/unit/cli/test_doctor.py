@@ -14,6 +14,7 @@ from eddyline.cli import app
 from eddyline.errors import SetupError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Put, Registry
+from eddyline.registry.migrations import FORMAT
 from eddyline.service.jobs import doctor
 from eddyline.service.jobs.doctor import Checkup, look_at_registry
 from eddyline.testing.market import QUOTES
@@ -82,7 +83,7 @@ def test_a_registry_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
         registry.change([Put("cheap", "SELECT * FROM quotes WHERE price < 10")])
         registry.declare(Stream("news", QUOTES.schema))
     streams = "quotes (event time at, lateness 10 seconds), news"
-    held = f"format 5, version 3, queries: 1 enabled, streams: {streams}"
+    held = f"format {FORMAT}, version 3, queries: 1 enabled, streams: {streams}"
     assert parts()["registry"]["found"] == f"eddyline.db: {held}"
     Path("eddyline.db").rename("other.db")
     assert parts()["registry"]["state"] == "missing"

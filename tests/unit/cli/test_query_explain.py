@@ -146,7 +146,12 @@ def test_a_join_for_machines() -> None:
     assert second["sides"][1]["normal_form"] == {"subject": "price", "regions": "{7.0}"}
     assert first["sides"][1]["rewrites"] == []
     assert first["keys"] == [{"expressions": ["q.symbol", "t.symbol"], "null_safe": False}]
-    assert first["window"] == {"low": 0, "high": 5_000_000, "text": "t.ts - q.ts from 0 seconds to 5 seconds"}
+    assert first["window"] == {
+        "low": 0,
+        "high": 5_000_000,
+        "text": "t.ts - q.ts from 0 seconds to 5 seconds",
+        "is_join_window": False,
+    }
     assert first["residual"] == "(t.price > q.price)"
 
 

@@ -102,7 +102,7 @@ REFUSED = {
     ),
     f"SELECT q.price {SAME}": (
         '"q" and "t" are not bound in time, so nothing could be forgotten',
-        "add t.ts BETWEEN q.ts - INTERVAL 5 SECONDS AND q.ts, or set join_window",
+        "add t.ts BETWEEN q.ts - INTERVAL 5 SECONDS AND q.ts, or set join_window; in a shell --join-window",
     ),
     f"SELECT q.price {SAME} AND t.ts >= q.ts": (
         '"q" and "t" are not bound in time, so nothing could be forgotten',

@@ -148,7 +148,10 @@ def test_csjq_as_printed_is_refused_where_it_is_no_sql() -> None:
 def test_csjq_needs_a_window() -> None:
     with pytest.raises(QueryError, match='"T" and "W" are not bound in time') as caught:
         Engine(streams=[TRADING, WEATHER]).add("hurricanes", HURRICANES)
-    assert caught.value.hint == "add W.ts BETWEEN T.ts - INTERVAL 5 SECONDS AND T.ts, or set join_window"
+    assert (
+        caught.value.hint
+        == "add W.ts BETWEEN T.ts - INTERVAL 5 SECONDS AND T.ts, or set join_window; in a shell --join-window"
+    )
 
 
 # -- CACQ, section 5: quotes above a price, with the articles about their companies

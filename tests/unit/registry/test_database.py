@@ -218,7 +218,8 @@ def read_as_somebody_else(*files: Path) -> list[str]:
                 with Registry.open(file) as registry:
                     print(registry.version, len(registry.entries()), len(registry.history("q1")), end=" ")
                     print(registry.counters(), registry.budgets(), registry.diff(0, 1).new, end=" ")
-                    print([(stream.name, stream.event_time) for stream in registry.streams()])
+                    print([(stream.name, stream.event_time) for stream in registry.streams()], end=" ")
+                    print(registry.join_window(), len(registry.versions()))
                     registry.change([Drop("q1")])
             except RegistryError as error:
                 print(error, end="\\0")
@@ -266,6 +267,7 @@ def test_file_and_folder_read_only(filled: Path, tmp_path: Path) -> None:
         editing.execute(text("DROP TABLE eddyline_identity"))
         for length in ("lateness", "ahead", "idle"):
             editing.execute(text(f"ALTER TABLE eddyline_streams DROP COLUMN {length}"))
+        editing.execute(text("ALTER TABLE eddyline_versions DROP COLUMN join_window"))
         editing.execute(update(SCHEMA_VERSION).values(format=3))
     with Registry.open(filled) as registry, closing(sqlite3.connect(filled)) as connection:
         connection.execute(
@@ -277,7 +279,10 @@ def test_file_and_folder_read_only(filled: Path, tmp_path: Path) -> None:
     with closed_to_writers(*files):
         *read, refused = read_as_somebody_else(*files)
     for said in read:
-        assert said.startswith("1 100 1 {} [] 1 [('trades', 'at')]\n") and 'registry.db" is read-only' in said
+        assert (
+            said.startswith("1 100 1 {} [] 1 [('trades', 'at')] None 1\n")
+            and 'registry.db" is read-only' in said
+        )
     assert "was not closed, and cannot be read without the right to write it" in refused
     assert state(theirs) == state(older) == (1, 100) and state(killed) == (2, 101)
 
@@ -286,7 +291,9 @@ def test_whoever_only_reads_leaves_nothing_behind(filled: Path) -> None:
     """Where the folder may be written and the file may not, SQLite would put a log there that its owner cannot write."""
     filled.chmod(0o444)
     (said,) = read_as_somebody_else(filled)
-    assert said.startswith("1 100 1 {} [] 1 [('trades', 'at')]\n") and 'registry.db" is read-only' in said
+    assert (
+        said.startswith("1 100 1 {} [] 1 [('trades', 'at')] None 1\n") and 'registry.db" is read-only' in said
+    )
     assert [file.name for file in filled.parent.glob(f"{filled.name}-*")] == []
     filled.chmod(0o644)
     assert state(filled) == (1, 100)
@@ -388,6 +395,17 @@ def test_unreadable_row(place: str) -> None:
             registry.entries()
 
 
+def test_unreadable_join_window(place: str) -> None:
+    with Registry.open(place) as registry:
+        registry.set_join_window("5 minutes")
+        with registry._database.writing() as connection:
+            connection.execute(update(VERSIONS).values(join_window="soon"))
+        with pytest.raises(
+            RegistryError, match="the registry is damaged: join_window 'soon' is no length of time"
+        ):
+            registry.join_window()
+
+
 def test_newer_format(place: str) -> None:
     with Registry.open(place) as registry, registry._database.writing() as connection:
         connection.execute(update(SCHEMA_VERSION).values(format=FORMAT + 7))
@@ -441,6 +459,9 @@ def test_older_formats_are_brought_forward(place: str, found: int) -> None:
         assert registry.add_counters({"old": {"matches": 1}}, once=("here", 0))
         assert not registry.add_counters({"old": {"matches": 1}}, once=("here", 0))
         assert registry.change([Put("b", CHEAP)]).version == 3 and registry.budgets() == []
+        assert registry.join_window() is None and registry.join_window(1) is None
+        assert registry.set_join_window("5 minutes").version == 4
+        assert registry.join_window() == "5 minutes" and registry.join_window(3) is None
     with Registry.open(place) as registry, registry._database.reading() as connection:
         assert connection.execute(text("SELECT format FROM eddyline_schema_version")).all() == [(FORMAT,)]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from eddyline.errors import ConflictError, QueryError, RefusedError, RegistryError, SchemaError
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.model.query import Query
 from eddyline.registry import Budget, Drop, Entry, Put, Registry, Set, State, Verdict
 
@@ -327,6 +329,110 @@ def test_another_event_time_needs_a_check_too(
     back = registry.rollback(1)
     assert (back.version, back.streams) == (3, ((other, trades),)) and registry.streams() == [trades]
     assert registry.declare(trades).streams == ()
+
+
+def test_join_window_is_versioned(registry: Registry) -> None:
+    assert registry.join_window() is None and registry.join_window(0) is None
+    assert registry.set_join_window("300 s", author="ann", reason="for all joins").version == 1
+    assert registry.join_window() == "5 minutes" and registry.join_window(0) is None
+    assert registry.versions()[0].reason == "for all joins"
+    assert registry.set_join_window(timedelta(minutes=5)).version == 1
+    registry.change([Put("a", CHEAP)], streams=[QUOTES])
+    registry.declare(TRADES)
+    assert registry.join_window() == "5 minutes"
+    change = registry.change([Put("b", DEAR)], join_window="1 hour", check=lambda _: Verdict())
+    assert (change.version, change.added) == (4, ("b",))
+    assert [registry.join_window(version) for version in range(5)] == [None, *3 * ["5 minutes"], "1 hour"]
+    assert registry.diff(1, 3).join_window is None
+    assert registry.diff(3, 4).join_window == ("5 minutes", "1 hour")
+    assert registry.diff(4, 0).join_window == ("1 hour", None)
+    assert registry.rollback(3).version == 5 and registry.join_window() == "5 minutes"
+    assert registry.rollback(0).version == 6 and registry.join_window() is None
+    with pytest.raises(RegistryError, match="there is no version 7"):
+        registry.join_window(7)
+
+
+def test_rollback_to_another_join_window_alone(registry: Registry) -> None:
+    registry.set_join_window(5)
+    registry.set_join_window(None, check=lambda _: Verdict())
+    assert registry.rollback(1).version == 3 and registry.join_window() == 5
+    assert registry.rollback(1).version == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("10 minutes", "10 minutes"),
+        ("1 week", "7 days"),
+        (timedelta(seconds=90), "1 minute 30 seconds"),
+        ("0 s", "0 seconds"),
+        (100, 100),
+        (" 100 ", 100),
+        (0, 0),
+    ],
+)
+def test_join_windows_are_kept(place: str, given: Length, kept: Length) -> None:
+    with Registry.open(place) as registry:
+        registry.set_join_window(given)
+    with Registry.open(place) as registry:
+        assert registry.join_window() == kept and type(registry.join_window()) is type(kept)
+        assert registry.set_join_window(given).version == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("soon", "join_window 'soon' is no length of time\nhint: write it as"),
+        ("", "join_window '' is no length of time"),
+        ("2 months", "months and years differ in length; give days"),
+        (-5, "join_window -5 is negative"),
+        (timedelta(seconds=-5), "is negative"),
+        (2**62, "is too long"),
+        (True, "join_window True is no length of time"),
+        (2.5, "join_window 2.5 is no length of time"),
+    ],
+)
+def test_what_is_no_join_window(registry: Registry, given: Any, problem: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        registry.set_join_window(given)
+    assert problem in str(caught.value) and registry.version == 0
+
+
+def test_another_join_window_needs_a_check_of_all_queries(registry: Registry) -> None:
+    registry.change([Put("a", CHEAP), Put("b", DEAR)], streams=[QUOTES])
+    assert registry.set_join_window("5 minutes").version == 2  # the first one hurts nobody
+    for other in ("10 minutes", None):
+        with pytest.raises(RegistryError, match="the join window is 5 minutes\nhint: hand in a check"):
+            registry.set_join_window(other)
+        with pytest.raises(RefusedError) as caught:
+            registry.set_join_window(other, check=refuse_dear)
+        assert str(caught.value).split("\n")[:2] == [
+            "1 of the registered queries would be refused, so nothing was changed",
+            '  query "b": too dear',
+        ]
+    assert registry.version == 2 and registry.join_window() == "5 minutes"
+    assert registry.set_join_window(None, check=lambda _: Verdict()).version == 3
+    assert registry.join_window() is None
+
+
+@pytest.mark.parametrize("what", [{"join_window": "1 hour"}, {"streams": [replace(QUOTES, name="Quotes")]}])
+def test_registered_queries_that_would_break_refuse_the_whole_change(
+    registry: Registry, what: dict[str, Any]
+) -> None:
+    registry.change([Put("b", DEAR)], streams=[QUOTES], join_window="5 minutes")
+    with pytest.raises(RefusedError, match="too dear"):
+        registry.change([Put("a", CHEAP)], **what, check=refuse_dear, all_or_nothing=False)
+    assert registry.version == 1
+
+
+def test_join_window_that_changes_while_queries_are_checked(registry: Registry) -> None:
+    def set_meanwhile(_: Query) -> Verdict:
+        registry.set_join_window("5 minutes")
+        return Verdict()
+
+    with pytest.raises(ConflictError, match="the join window changed while the queries were checked"):
+        registry.change([Put("a", CHEAP)], check=set_meanwhile)
+    assert registry.entries() == []
 
 
 def test_author_is_the_login_name(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:

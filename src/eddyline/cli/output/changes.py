@@ -10,9 +10,10 @@ import typer
 from eddyline.cli.output.findings import exit_code, show_finding
 from eddyline.cli.output.terminal import Exit, Printer, print_json
 from eddyline.model.catalog import Stream
+from eddyline.registry import KEEP
 from eddyline.registry.values import what_differs
 from eddyline.service.changes import ChangeOutcome
-from eddyline.service.files.event_times import SETTINGS
+from eddyline.service.files.event_times import SETTINGS, window_text
 from eddyline.service.findings import NOTE
 
 
@@ -33,6 +34,7 @@ def _show(outcome: ChangeOutcome, output: Printer) -> None:
         if before is not None:  # a new one was asked for by name
             output.line(_redeclared(before, after))
     parts = [f"{count:,} {name}" for name, count in outcome.counts.items() if count]
+    parts += [] if outcome.join_window is KEEP else [window_text(outcome.join_window)]
     notes = sum(finding.severity == NOTE for finding in outcome.findings)
     parts += [f"{notes:,} {'note' if notes == 1 else 'notes'}"] if notes else []
     done = ", ".join(parts) or "nothing changed"

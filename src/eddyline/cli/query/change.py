@@ -21,6 +21,7 @@ from eddyline.cli.options import (
     Owner,
     Reason,
     Redeclare,
+    RegistryJoinWindow,
     RegistryOption,
     Schemas,
     StreamName,
@@ -70,6 +71,7 @@ def add(
     lateness: Latenesses = [],  # noqa: B006
     ahead: Aheads = [],  # noqa: B006
     idle: Idles = [],  # noqa: B006
+    join_window: RegistryJoinWindow = None,
     tag: Annotated[
         list[str], typer.Option("--tag", help="A word to find it by; may be given several times.")
     ] = [],  # noqa: B006
@@ -95,13 +97,15 @@ def add(
 
     The query is checked first: one that does not fit its stream is refused, with the place of the mistake, and the
     exit code is 1. One that needs functions which only Spark has is kept for the Spark runtime, unverified.
-    The first query of a stream needs its --schema. Streams that are joined need an event time and a lateness.
+    The first query of a stream needs its --schema. Streams that are joined need an event time and a lateness, and a join
+    needs time bounds, or the registry's --join-window.
 
     \b
     Examples:
       eddyline query add cheap "SELECT * FROM quotes WHERE price < 10" --schema quotes.parquet
       eddyline query add cheap "SELECT * FROM quotes WHERE price < 8" --replace --reason "too many"
       eddyline query add rises - --schema quotes.csv --event-time ts --lateness "10 seconds" < rises.sql
+      eddyline query add pairs "SELECT * FROM a JOIN b USING (id)" --join-window "5 minutes"
       eddyline query add big - --tag fx --owner ann --state shadow < big.sql
     """
     text = (sys.stdin.read() if sql == STANDARD_INPUT else sql).strip()
@@ -121,6 +125,7 @@ def add(
                 schemas=schema,
                 name=stream,
                 times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
+                join_window=join_window,
                 time_zone=time_zone,
                 redeclare=redeclare,
             ),

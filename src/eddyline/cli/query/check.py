@@ -11,6 +11,7 @@ from eddyline.cli.options import (
     Aheads,
     AsJson,
     EventTimes,
+    FilesJoinWindow,
     Idles,
     Latenesses,
     Runtime,
@@ -44,6 +45,7 @@ def check(
     lateness: Latenesses = [],  # noqa: B006
     ahead: Aheads = [],  # noqa: B006
     idle: Idles = [],  # noqa: B006
+    join_window: FilesJoinWindow = None,
     time_zone: TimeZone = "UTC",
     runtime: Annotated[
         Runtime, typer.Option("--runtime", help="spark: queries may use whatever Spark has; it is asked.")
@@ -62,6 +64,7 @@ def check(
       eddyline query check rules.jsonl --schema 'symbol STRING, price DOUBLE'
       eddyline query check *.sql --schema q=quotes.csv --schema t=trades.ddl
       eddyline query check *.sql --schema q=quotes.csv --schema t=trades.csv --event-time ts --lateness "10 seconds"
+      eddyline query check *.sql --schema q.ddl --schema t.ddl --join-window "5 minutes"
       eddyline query check rules.sql --schema quotes.parquet --runtime spark
 
     \b
@@ -71,7 +74,15 @@ def check(
     """
     on_spark = runtime is Runtime.SPARK
     times = TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle)
-    report = check_files(files, schema, stream=stream, times=times, time_zone=time_zone, on_spark=on_spark)
+    report = check_files(
+        files,
+        schema,
+        stream=stream,
+        times=times,
+        join_window=join_window,
+        time_zone=time_zone,
+        on_spark=on_spark,
+    )
     if as_json:
         print_json(report.as_json())
     else:
@@ -107,6 +118,7 @@ def explain(
     lateness: Latenesses = [],  # noqa: B006
     ahead: Aheads = [],  # noqa: B006
     idle: Idles = [],  # noqa: B006
+    join_window: FilesJoinWindow = None,
     time_zone: TimeZone = "UTC",
     as_json: AsJson = False,
 ) -> None:
@@ -120,9 +132,12 @@ def explain(
       eddyline query explain "SELECT * FROM quotes WHERE NOT price > 10" --schema 'price DOUBLE'
       eddyline query explain rules.sql --id cheap --schema quotes.parquet
       eddyline query explain rules.sql --id rises --schema quotes.csv --event-time ts --lateness "10 seconds"
+      eddyline query explain rules.sql --id pairs --schema quotes.ddl --join-window "5 minutes"
     """
     times = TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle)
-    found = explained(query, schema, id=id, stream=stream, times=times, time_zone=time_zone)
+    found = explained(
+        query, schema, id=id, stream=stream, times=times, join_window=join_window, time_zone=time_zone
+    )
     if as_json:
         print_json({"finding": found.as_json()} if isinstance(found, Finding) else found.as_json())
     elif isinstance(found, Finding):

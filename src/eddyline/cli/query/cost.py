@@ -15,6 +15,7 @@ from eddyline.cli.options import (
     EventTimes,
     Idles,
     InputFormat,
+    JoinWindow,
     Latenesses,
     MaybeRegistry,
     QueryFiles,
@@ -58,6 +59,7 @@ def cost(
     lateness: Latenesses = [],  # noqa: B006
     ahead: Aheads = [],  # noqa: B006
     idle: Idles = [],  # noqa: B006
+    join_window: JoinWindow = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many of the dearest.")] = 20,
     by: Annotated[By, typer.Option("--by", help="Dearest in time, or in bytes.")] = By.TIME,
     input_format: InputFormat = None,
@@ -77,6 +79,7 @@ def cost(
       eddyline query cost cheap
       eddyline query cost --by bytes --top 5 --json
       eddyline query cost --stream quotes=history/
+      eddyline query cost --join-window "1 hour"
       eddyline query cost --queries rules.sql --schema quotes.parquet --add "SELECT * FROM quotes WHERE price < 10"
     """
     request = CostRequest(
@@ -87,6 +90,7 @@ def cost(
         streams=stream or (),
         schemas=schema,
         times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
+        join_window=join_window,
         top=top,
         by=by.value,
         input_format=input_format,

@@ -14,9 +14,10 @@ from eddyline.cli.output.terminal import Printer, print_json
 from eddyline.cli.query.versions import step_rows
 from eddyline.errors import EddylineError
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.registry import Entry
-from eddyline.service.files.event_times import times_text
-from eddyline.service.records import entry_json, step_json, streams_read, times_json
+from eddyline.service.files.event_times import times_text, window_text
+from eddyline.service.records import entry_json, step_json, streams_read, takes_join_window, times_json
 from eddyline.service.registries import DEFAULT, open_registry
 
 LONGEST_TEXT: Final = 60  # characters of a text in a table
@@ -44,9 +45,10 @@ def list_queries(
     with open_registry(registry) as opened:
         at = opened.version if version is None else version
         entries = opened.entries(at, state=state, tags=tag, owner=owner, search=search)
+        window = opened.join_window(at)
     listed = entries[:limit]
     if as_json:
-        found = {"registry": opened.where, "version": at, "total": len(entries)}
+        found = {"registry": opened.where, "version": at, "total": len(entries), "join_window": window}
         print_json(found | {"queries": [entry_json(entry) for entry in listed]})
         return
     output = Printer()
@@ -56,7 +58,8 @@ def list_queries(
         )
     more = f", {len(listed):,} shown" if len(listed) < len(entries) else ""
     noun = "query" if len(entries) == 1 else "queries"
-    output.line(f"{opened.where}, version {at}: {len(entries):,} {noun}{more}", "bold")
+    said = "" if window is None else f", {window_text(window)}"
+    output.line(f"{opened.where}, version {at}: {len(entries):,} {noun}{more}{said}", "bold")
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
@@ -88,14 +91,17 @@ def show(
         steps = opened.history(id)
         counters = opened.counters(id).get(id, {})
         streams = [] if entry is None else streams_read(entry, opened.streams(at))
+        window = opened.join_window(at)
     if entry is None:
         hint = f'did you mean "{near[0]}"?' if near else None
         if steps and not near:
             hint = f"it was there once, see: eddyline query history {id}"
         raise EddylineError(f'there is no query "{id}" in version {at}', hint=hint)
+    if not takes_join_window(entry, streams, window):
+        window = None
     if as_json:
         found = {"registry": opened.where, "version": at, **entry_json(entry), "counters": counters}
-        found |= {"event_times": times_json(streams)}
+        found |= {"event_times": times_json(streams), "join_window": window}
         print_json(found | {"history": [step_json(step) for step in steps]})
         return
     output = Printer()
@@ -104,12 +110,14 @@ def show(
     for line in entry.sql.split("\n"):
         output.line(f"  {line}")
     output.line()
-    output.table(("field", "value"), _facts(entry, streams, counters))
+    output.table(("field", "value"), _facts(entry, streams, window, counters))
     output.heading("history")
     output.table(("version", "time", "author", "what", "reason"), step_rows(steps), right=(0,))
 
 
-def _facts(entry: Entry, streams: Sequence[Stream], counters: dict[str, int]) -> list[tuple[str, str]]:
+def _facts(
+    entry: Entry, streams: Sequence[Stream], window: Length | None, counters: dict[str, int]
+) -> list[tuple[str, str]]:
     facts = [
         ("state", entry.state.value),
         ("revision", str(entry.revision)),
@@ -120,6 +128,7 @@ def _facts(entry: Entry, streams: Sequence[Stream], counters: dict[str, int]) ->
         ("metadata", json.dumps(entry.metadata) if entry.metadata else ""),
         ("runtime", "Spark only, and unverified" if entry.spark_only else ""),
         *((f"stream {stream.name}", times_text(stream)) for stream in streams),
+        ("join window", "" if window is None else str(window)),
         *((name, f"{value:,}") for name, value in counters.items()),
     ]
     return [(name, value) for name, value in facts if value]

@@ -20,6 +20,7 @@ from eddyline.cli.options import (
     Owner,
     Reason,
     Redeclare,
+    RegistryJoinWindow,
     RegistryOption,
     Schemas,
     Search,
@@ -55,6 +56,7 @@ def import_queries(
     lateness: Latenesses = [],  # noqa: B006
     ahead: Aheads = [],  # noqa: B006
     idle: Idles = [],  # noqa: B006
+    join_window: RegistryJoinWindow = None,
     all_or_nothing: Annotated[
         bool, typer.Option("--all-or-nothing", help="Change nothing if any query is refused.")
     ] = False,
@@ -76,6 +78,7 @@ def import_queries(
     Examples:
       eddyline query import rules.sql --schema quotes.parquet --reason "first set"
       eddyline query import joins.sql --schema q=quotes.csv --schema t=trades.csv --event-time ts --lateness "10 s"
+      eddyline query import joins.sql --join-window "10 minutes" --redeclare
       eddyline query import a.jsonl b.jsonl --all-or-nothing
       eddyline query export - --tag fx | eddyline query import - --registry other.db
 
@@ -94,6 +97,7 @@ def import_queries(
                 schemas=schema,
                 name=stream,
                 times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
+                join_window=join_window,
                 time_zone=time_zone,
                 redeclare=redeclare,
             ),

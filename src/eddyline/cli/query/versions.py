@@ -14,6 +14,7 @@ from eddyline.cli.options import AsJson, Author, Reason, RegistryOption
 from eddyline.cli.output.changes import tell
 from eddyline.cli.output.terminal import Printer, print_json
 from eddyline.errors import EddylineError
+from eddyline.model.event_time import Length
 from eddyline.registry import Diff, Entry, Step, Version
 from eddyline.service.changes import Signature, roll_back
 from eddyline.service.files.event_times import times_text
@@ -143,6 +144,8 @@ def _show_diff(found: Diff, output: Printer) -> None:
         times = times_text(stream)
         declared = f"{stream.name} ({', '.join(stream.schema.names)})" + (f", {times}" if times else "")
         output.line(f"{word} stream {declared}", _STYLES[word])
+    if found.join_window is not None:
+        _show_windows(*found.join_window, output)
     for word, entries in (("-", found.removed), ("+", found.added)):
         for entry in entries:
             output.line(f"{word} {entry.id}", _STYLES[word])
@@ -154,6 +157,12 @@ def _show_diff(found: Diff, output: Printer) -> None:
             _indented(output, "+", new.sql)
     counts = f"{len(found.added):,} added, {len(found.changed):,} changed, {len(found.removed):,} removed"
     output.line(f"version {found.old} to {found.new}: {counts}", "bold")
+
+
+def _show_windows(before: Length | None, after: Length | None, output: Printer) -> None:
+    word = "+" if before is None else "-" if after is None else "~"
+    values = [str(window) for window in (before, after) if window is not None]
+    output.line(f"{word} join window {' -> '.join(values)}", _STYLES[word])
 
 
 _STYLES: Final = {"+": "green", "-": "red", "~": "yellow"}

@@ -15,6 +15,7 @@ from eddyline.cli.options import (
     EventTimes,
     Idles,
     InputFormat,
+    JoinWindow,
     Latenesses,
     MaybeRegistry,
     MaybeSchemas,
@@ -64,6 +65,7 @@ def why(
     lateness: Latenesses = [],  # noqa: B006
     ahead: Aheads = [],  # noqa: B006
     idle: Idles = [],  # noqa: B006
+    join_window: JoinWindow = None,
     input_format: InputFormat = None,
     summary: Annotated[
         bool, typer.Option("--summary", help="With --rows: only how often what failed.")
@@ -85,6 +87,7 @@ def why(
       eddyline query why cheap --row '{"symbol": "ACME", "price": 9.5}'
       eddyline query why cheap --rows quotes.parquet --summary
       eddyline query why spread --row trades.csv:12 --stream quotes=quotes.csv
+      eddyline query why spread --row trades.csv:12 --stream quotes=quotes.csv --join-window "1 hour"
     """
     if row is not None and len(row) > 1:
         raise UsageError(
@@ -100,6 +103,7 @@ def why(
         streams=stream or (),
         schemas=schema or (),
         times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
+        join_window=join_window,
         input_format=input_format,
         time_zone=time_zone,
     )

@@ -44,7 +44,8 @@ def _joined_lines(
     join: NormalJoin, branch: Branch, streams: Mapping[str, Stream], render: Render
 ) -> Iterator[str]:
     yield f"key: {key_text(join, branch, render)}"
-    yield f"time: {window_text(join, branch, streams)}"
+    by = ", by the join window" if join.takes_join_window else ""
+    yield f"time: {window_text(join, branch, streams)}{by}"
     if branch.residual is not None:
         yield f"residual: {render(branch.residual)}"
 

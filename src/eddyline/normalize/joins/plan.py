@@ -66,6 +66,7 @@ class JoinPlan:
     join: BoundJoin
     pinned: frozenset[int]
     branches: tuple[BranchPlan, ...]
+    takes_join_window: bool = False
 
     def instantiate(self, values: Values = ()) -> NormalJoin:
         """The join for the parameters' values: `values[i]` is that of parameter i, in its Python form."""
@@ -73,7 +74,15 @@ class JoinPlan:
         join = self.join
         found = [branch.instantiate(values, join.time_zone) for branch in self.branches]
         branches = tuple(dict.fromkeys(branch for branch in found if branch is not None))
-        return NormalJoin(join.id, join.sql, _pair(join), branches, join.outputs, join.time_zone)
+        return NormalJoin(
+            join.id,
+            join.sql,
+            _pair(join),
+            branches,
+            join.outputs,
+            join.time_zone,
+            self.takes_join_window,
+        )
 
 
 def plan_join(join: BoundJoin, streams: Mapping[str, Stream], join_window: Length | None = None) -> JoinPlan:
@@ -83,14 +92,15 @@ def plan_join(join: BoundJoin, streams: Mapping[str, Stream], join_window: Lengt
     """
     times = _joined_times(join, streams)
     alternatives = split_join(join.predicate, join.sources, times)
-    if join_window is not None and not _names_time(alternatives):
+    takes_join_window = join_window is not None and not _names_time(alternatives)
+    if join_window is not None and takes_join_window:
         around = _window_around(join_window, join, times)
         alternatives = [(*parts, around) for parts in alternatives]
     branches = [_branch(parts, join, times, len(alternatives)) for parts in alternatives]
     pinned = [_pinned(parts) for parts in alternatives]
     pinned += [side.pinned for branch in branches if branch is not None for side in branch.sides]
     planned = tuple(branch for branch in branches if branch is not None)
-    return JoinPlan(join, frozenset().union(*pinned), planned)
+    return JoinPlan(join, frozenset().union(*pinned), planned, takes_join_window)
 
 
 def _pair(join: BoundJoin) -> tuple[Source, Source]:

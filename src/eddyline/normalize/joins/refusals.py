@@ -75,7 +75,9 @@ def no_window(join: BoundJoin, parts: Parts, alternatives: int, times: JoinedTim
         else "INTERVAL 5 SECONDS"
     )
     low, high = window_of(parts)
-    hint = f"add {after} BETWEEN {before} - {length} AND {before}, or set join_window"
+    hint = (
+        f"add {after} BETWEEN {before} - {length} AND {before}, or set join_window; in a shell --join-window"
+    )
     if low is not None:
         hint = f"add {after} <= {before} + {length}"
     elif high is not None:

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from eddyline.errors import UsageError
+from eddyline.errors import SchemaError, UsageError
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length, settled_length
 from eddyline.service.files.named import split_name
 from eddyline.sql.grammar.parse_literals import LiteralParser
 from eddyline.sql.grammar.tokens import NUMBER, QUOTED, RAW_STRING, STRING, WORD
@@ -64,6 +65,27 @@ class TimeOptions:
 
 
 NO_OPTIONS: Final = TimeOptions()
+
+
+def stated_window(text: str | None) -> Length | None:
+    """The length that `--join-window` says.
+
+    >>> stated_window("300 s"), stated_window("100"), stated_window(None)
+    ('5 minutes', 100, None)
+    """
+    try:
+        return settled_length(text, option_name("join_window"))
+    except SchemaError as error:
+        raise UsageError(error.message + (f"; {error.hint}" if error.hint else "")) from None
+
+
+def window_text(window: Length | None) -> str:
+    """A join window for people.
+
+    >>> window_text("5 minutes"), window_text(None)
+    ('join window 5 minutes', 'no join window')
+    """
+    return "no join window" if window is None else f"join window {window}"
 
 
 def option_name(setting: str) -> str:

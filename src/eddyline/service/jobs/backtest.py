@@ -62,6 +62,7 @@ class BacktestRequest:
     time: str | None = None
     schemas: Sequence[str] = ()
     times: TimeOptions = NO_OPTIONS
+    join_window: str | None = None
     samples: int = 3
     input_format: str | None = None
     rejects: str | None = None
@@ -79,7 +80,7 @@ def backtest(request: BacktestRequest, watcher: Watcher = SILENT) -> Backtest:
         session = None
         if request.spark is not None:
             session = stack.enter_context(command_session(request.spark, time_zone=zone))
-        chosen = choose(request.files, None)
+        chosen = choose(request.files, None, join_window=request.join_window)
         existing = _existing(request.against, on_spark=session is not None)
         data = data_of(
             request.streams,
@@ -139,6 +140,8 @@ def _prepare(
         existing=existing.queries,
         others=others,
         time_zone=time_zone,
+        # the registry's if none is stated: queries under test are compiled as they would be there
+        join_window=existing.join_window if chosen.join_window is None else chosen.join_window,
         resolver=None if session is None else spark_resolver(session, [*streams, *others]),
         refusing_joins=None if session is None else EMBEDDED_ONLY,
         explained=partial(with_option, data=data),

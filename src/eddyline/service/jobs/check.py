@@ -19,7 +19,7 @@ from eddyline.model.query import BoundQuery, NormalQuery, Query
 from eddyline.normalize import Contradiction, contradictions
 from eddyline.runtime.spark.functions.asking import asking_spark
 from eddyline.service.data_sources import check_zone
-from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions, stated_window
 from eddyline.service.files.queries import FileEntry, QueryFile, read_queries
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
@@ -55,17 +55,19 @@ def check_files(
     *,
     stream: str | None = None,
     times: TimeOptions = NO_OPTIONS,
+    join_window: str | None = None,
     time_zone: str = "UTC",
     on_spark: bool = False,
 ) -> Report:
     """Check all queries of some files against schemas; `on_spark` asks Spark about functions that only it has."""
     check_zone(time_zone)
+    window = stated_window(join_window)
     sources = [read_source(option) for option in schemas]
     with asking_spark(time_zone) if on_spark else nullcontext() as ask:
 
         def compiler_for(queries: list[Query]) -> Compiler:
             streams = streams_of(sources, queries, name=stream, times=times)
-            return Compiler(streams, time_zone=time_zone, resolver=ask and ask(streams))
+            return Compiler(streams, time_zone=time_zone, resolver=ask and ask(streams), join_window=window)
 
         return _check_files(paths, compiler_for)
 

@@ -43,6 +43,7 @@ class CostRequest:
     streams: Sequence[str] = ()
     schemas: Sequence[str] = ()
     times: TimeOptions = NO_OPTIONS
+    join_window: str | None = None
     top: int = 20
     by: Literal["time", "bytes"] = "time"
     input_format: str | None = None
@@ -118,7 +119,7 @@ def price(request: CostRequest, watcher: Watcher = SILENT) -> SetPrices | NewPri
     check_zone(request.time_zone)
     if request.id is not None and request.add is not None:
         raise UsageError("ask about one query of the set, or about new ones with --add, not both")
-    chosen = choose(request.queries, request.registry)
+    chosen = choose(request.queries, request.registry, join_window=request.join_window)
     new = _new(request.add, chosen)
     asked = [*chosen.queries, *(entry.query for entry in new)]
     data: list[Data] = []
@@ -165,7 +166,13 @@ def _stated(request: CostRequest, queries: Sequence[Query], declared: Sequence[S
 
 
 def _compile(chosen: ChosenQueries, streams: Sequence[Stream], time_zone: str) -> QuerySet:
-    compiled = QuerySet.build(chosen.queries, streams=streams, on_error="collect", time_zone=time_zone)
+    compiled = QuerySet.build(
+        chosen.queries,
+        streams=streams,
+        on_error="collect",
+        time_zone=time_zone,
+        join_window=chosen.join_window,
+    )
     chosen.refused(compiled.problems)
     return compiled
 
@@ -220,5 +227,10 @@ def _alone(compiled: QuerySet, chosen: ChosenQueries, id: str, batches: Batches)
     own = {stream: several for stream, several in batches.items() if stream.lower() in names}
     if not own:
         return None
-    single = QuerySet.build([query], streams=compiled.streams, time_zone=compiled.time_zone)
+    single = QuerySet.build(
+        [query],
+        streams=compiled.streams,
+        time_zone=compiled.time_zone,
+        join_window=compiled.join_window,
+    )
     return single.cost(own).total.measured

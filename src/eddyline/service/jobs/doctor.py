@@ -146,15 +146,17 @@ def _registry(where: str) -> Checkup:
     """Reachable, of a format that is known, and what it holds."""
     from eddyline.registry import Registry
     from eddyline.registry.migrations import FORMAT
-    from eddyline.service.files.event_times import times_text
+    from eddyline.service.files.event_times import times_text, window_text
 
     with Registry.open(where, timeout=PATIENCE) as registry:
         newest = registry.version
         states = Counter(str(entry.state) for entry in registry.entries())
         said = {stream.name: times_text(stream) for stream in registry.streams()}
+        window = registry.join_window()
     streams = ", ".join(f"{name} ({times})" if times else name for name, times in said.items()) or "none"
     held = ", ".join(f"{count:,} {state}" for state, count in sorted(states.items())) or "none"
     found = f"{registry.where}: format {FORMAT}, version {newest}, queries: {held}, streams: {streams}"
+    found += "" if window is None else f", {window_text(window)}"
     file = Path(where.removeprefix("sqlite:///"))
     if "://" not in str(file) and not (
         os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)

@@ -18,7 +18,7 @@ from eddyline.normalize import TracedBranch, explain_join, normalize, trace, tra
 from eddyline.normalize.explain import show_regions
 from eddyline.normalize.joins.explain import virtual_keys, window_text
 from eddyline.service.data_sources import check_zone
-from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions, stated_window
 from eddyline.service.files.queries import FileEntry, QueryFile, is_query_file, read_queries
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, Finding
@@ -137,6 +137,7 @@ class JoinExplanation:
                 "low": branch.window.low,
                 "high": branch.window.high,
                 "text": window_text(self.normal, branch, self.streams),
+                "is_join_window": self.normal.takes_join_window,
             },
             "residual": None if branch.residual is None else render_joined(branch.residual),
         }
@@ -167,16 +168,18 @@ def explain(
     id: str | None = None,
     stream: str | None = None,
     times: TimeOptions = NO_OPTIONS,
+    join_window: str | None = None,
     time_zone: str = "UTC",
 ) -> Explanation | JoinExplanation | Finding:
     """Take a query, a text or one of a file, all the way, keeping every stage; a finding where it is refused."""
     check_zone(time_zone)
+    window = stated_window(join_window)
     is_file = is_query_file(query)
     entry = _choose(read_queries(query), id) if is_file else FileEntry(Query(AD_HOC, query), "SQL", 1, query)
     sources = [read_source(option) for option in schemas]
     streams = streams_of(sources, [entry.query], name=stream, times=times)
     try:
-        compiler = Compiler(streams, time_zone=time_zone)
+        compiler = Compiler(streams, time_zone=time_zone, join_window=window)
         bound = compiler.bind(entry.query)
         if isinstance(bound, BoundQuery):
             return Explanation(bound, trace(bound, render), normalize(bound))

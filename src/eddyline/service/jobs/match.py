@@ -64,6 +64,7 @@ class MatchRequest:
     source: str | None = None
     schemas: Sequence[str] = ()
     times: TimeOptions = NO_OPTIONS
+    join_window: str | None = None
     form: MatchForm = MatchForm.COUNTS
     out: str | None = None
     format: str | None = None
@@ -151,7 +152,7 @@ class MatchOutcome:
 def match_files(request: MatchRequest, watcher: Watcher = SILENT) -> MatchOutcome:
     """Match in this process."""
     request.check()
-    chosen = choose(request.queries, request.registry)
+    chosen = choose(request.queries, request.registry, join_window=request.join_window)
     data = request.data(chosen, watcher)
     request.refuse_overwriting(data)
     request = request.with_file_of_counts()
@@ -199,6 +200,7 @@ def compile_set(
         on_error="collect",
         time_zone=time_zone,
         resolver=resolver,
+        join_window=chosen.join_window,
     )
     chosen.refused(with_option(problem, data) for problem in compiled.problems)
     refused = _refused_joins(compiled, read, on_spark=on_spark)
@@ -220,7 +222,7 @@ def _refused_joins(compiled: QuerySet, read: Sequence[Stream], *, on_spark: bool
         message = "it joins streams, which this runtime does not do"
         return {id: QueryError(message, query=id, hint=EMBEDDED_ONLY) for id in compiled.joins}
     names = {stream.name for stream in read}
-    compiler = Compiler(compiled.streams, time_zone=compiled.time_zone)
+    compiler = _compiler(compiled)
     found = {}
     for id in compiled.joins:
         join = compiler.compile(Query(id, compiled[id].sql))
@@ -235,8 +237,17 @@ def _refused_joins(compiled: QuerySet, read: Sequence[Stream], *, on_spark: bool
 
 def accepted(chosen: ChosenQueries, compiled: QuerySet, resolver: Resolver | None = None) -> list[Normal]:
     """The normal forms of the queries that were not refused, in their order."""
-    compiler = Compiler(compiled.streams, time_zone=compiled.time_zone, resolver=resolver)
+    compiler = _compiler(compiled, resolver)
     return [compiler.compile(Query(q.id, q.sql)) for q in chosen.queries if q.id in compiled]
+
+
+def _compiler(compiled: QuerySet, resolver: Resolver | None = None) -> Compiler:
+    return Compiler(
+        compiled.streams,
+        time_zone=compiled.time_zone,
+        resolver=resolver,
+        join_window=compiled.join_window,
+    )
 
 
 def file_in(where: str, name: str, format: str | None) -> str:

@@ -34,7 +34,7 @@ def match_on_spark(
     request.check()
     _check_place(request)
     request = request.with_file_of_counts()
-    chosen = choose(request.queries, request.registry, on_spark=True)
+    chosen = choose(request.queries, request.registry, on_spark=True, join_window=request.join_window)
     with command_session(settings, time_zone=request.time_zone) as spark:
         data = request.data(chosen, watcher, partial(infer_on_spark, spark))
         request.refuse_overwriting(data)

@@ -46,6 +46,7 @@ class WhyRequest:
     streams: Sequence[str] = ()
     schemas: Sequence[str] = ()
     times: TimeOptions = NO_OPTIONS
+    join_window: str | None = None
     input_format: str | None = None
     time_zone: str = "UTC"
 
@@ -112,7 +113,7 @@ def ask_why(request: WhyRequest, watcher: Watcher = SILENT) -> Answer | JoinedRo
     check_zone(request.time_zone)
     if (request.row is None) == (request.rows is None):
         raise UsageError("name one row with --row FILE:N, or all rows of a file with --rows FILE")
-    chosen = choose(request.queries, request.registry, only=request.id)
+    chosen = choose(request.queries, request.registry, only=request.id, join_window=request.join_window)
     try:
         return _answer(request, chosen, watcher)
     except QueryError as error:
@@ -173,7 +174,8 @@ def _joined(
     own, partner = _read_by(asked, request, chosen, watcher)
     streams = {stream.name: stream for stream in (own, partner.stream)}
     try:
-        join = Compiler(streams.values(), time_zone=request.time_zone).compile(chosen.entries[0].query)
+        compiler = Compiler(streams.values(), time_zone=request.time_zone, join_window=chosen.join_window)
+        join = compiler.compile(chosen.entries[0].query)
     except QueryError as error:
         raise with_option(error, [partner._replace(stream=stream) for stream in streams.values()]) from None
     assert isinstance(join, NormalJoin), "it reads two streams"
