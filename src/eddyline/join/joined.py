@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from eddyline.join.keys import Codes
-from eddyline.join.payload import NO_COLUMNS, Chunk, gather
+from eddyline.join.payload import Chunk, gather
 from eddyline.join.probe import Found
 from eddyline.kernels.join import pack_pairs, pairs_of_joins, unpack_pairs
 from eddyline.kernels.sorting import sort_digits
@@ -31,7 +31,7 @@ class Held:
 
     def kept(self, position: int) -> dict[str, pa.Array]:
         """All that is kept of one tuple."""
-        chunk = next((chunk for chunk in reversed(self.chunks) if chunk.first <= position), NO_COLUMNS)
+        chunk = next(chunk for chunk in reversed(self.chunks) if chunk.first <= position)
         row = pa.array(chunk.rows(np.array([position])))
         return {name: chunk.columns[name].take(row) for name in chunk.columns}
 

@@ -67,9 +67,6 @@ class Chunk:
         return Chunk(self.first, self.count, positions, dict(zip(names, found, strict=True)), is_spilled=True)
 
 
-NO_COLUMNS: Final = Chunk(0, 0, None, {})  # of tuples of which nothing is kept
-
-
 def chunk_of(columns: Mapping[str, pa.Array], positions: Codes) -> Chunk:
     """A chunk of columns; positions ascend, and there is at least one."""
     first, count = int(positions[0]), len(positions)
@@ -119,7 +116,7 @@ def gather(stream: Stream, chunks: Sequence[Chunk], names: Sequence[str], positi
     ]
     if len(wanted) <= 1:
         rows = pa.array(np.zeros(0, np.int64))
-        chunk, rows = wanted[0] if wanted else (NO_COLUMNS, rows)
+        chunk, rows = wanted[0] if wanted else (Chunk(0, 0, None, {}), rows)
         return [_taken(stream, chunk, name, rows) for name in names]
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))

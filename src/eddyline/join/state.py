@@ -237,7 +237,8 @@ class JoinState:
             names = _kept_columns(roles, new, positions - new.base)
             places = pa.array(positions - new.base)
             taken = {name: columns[name].take(places) for name in names}
-            new.chunk = chunk_of(taken, positions) if taken else None
+            # even without columns: whoever has a position looks for the chunk that it is in
+            new.chunk = chunk_of(taken, positions)
         return new
 
     def _find_keys(self, new: NewTuples, number: int, roles: Roles, wanted: Integers) -> bool:

@@ -77,7 +77,7 @@ def judge(watermark: Watermark, column: pa.Array, clock: int | None) -> Judged:
     lateness, least, latest = -1, NEVER, LONGEST
     if clock is not None:
         lateness = -1 if of.lateness is None else of.lateness
-        least = NEVER if watermark.least is None else min(watermark.least, LONGEST)
+        least = NEVER if watermark.least is None else max(NEVER, min(watermark.least, LONGEST))
         latest = LONGEST if of.ahead is None else min(clock + of.ahead, LONGEST)
     kept, counts = np.empty(len(times), np.bool_), np.zeros(len(REASONS), np.int64)
     highest = judge_times(

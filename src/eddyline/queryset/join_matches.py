@@ -5,7 +5,7 @@ Tables are complete: nothing is late, and every pair counts. Their rows go throu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -33,6 +33,7 @@ from eddyline.standing.join_reading import JoinReading, stems_in_use
 from eddyline.standing.version import Version
 
 _NONE: Final = np.empty(0, np.int64)
+NO_FAILURES: Final[Mapping[int, Exception]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,26 @@ class FoundPairs:
 class JoinMatches:
     """The pairs of rows that satisfy the joins of a set.
 
-    `counts()` has every join, `rows(id)` the row numbers of its pairs in both tables, `pairs()` all of it as a table.
+    `counts()` has every join, `rows(id)` the row numbers of its pairs in both tables, `pairs()` all of it as a table. Joins
+    that could not be evaluated for some pairs lack these and stand in `failed`, with the reason.
     """
 
-    def __init__(self, ids: QueryIds, joins: Integers, found: Iterable[FoundPairs]) -> None:
+    def __init__(
+        self,
+        ids: QueryIds,
+        joins: Integers,
+        found: Iterable[FoundPairs],
+        failed: Mapping[int, Exception] = NO_FAILURES,
+    ) -> None:
         self._parts = [*found]
         self._ids, self._joins = ids, joins
+        self._failed = failed  # read when all is found: complete by now
+
+    @property
+    def failed(self) -> dict[str, Exception]:
+        """The joins that could not be evaluated for some pairs, by id, each with what was raised."""
+        ids = self._ids.listed(np.array(list(self._failed), np.int64))
+        return dict(zip(ids, self._failed.values(), strict=True))
 
     def __len__(self) -> int:
         return sum(len(part.query) for part in self._parts)
@@ -98,14 +113,18 @@ class JoinMatches:
         """Travels to other processes without the set that it came from: the ids of the joins, and their pairs."""
         found = self._by_join
         joins = np.sort(self._joins)
-        return _restored, (self._ids.listed(joins), np.searchsorted(joins, found.query), found.rows)
+        places = np.searchsorted(joins, list(self._failed)).tolist()
+        failed = dict(zip(places, self._failed.values(), strict=True))
+        return _restored, (self._ids.listed(joins), np.searchsorted(joins, found.query), found.rows, failed)
 
     def __repr__(self) -> str:
         return f"<JoinMatches: {len(self)} pairs of {len(self._joins)} joins>"
 
 
-def _restored(ids: list[str], query: Integers, rows: tuple[Integers, Integers]) -> JoinMatches:
-    return JoinMatches(PlainIds(ids), np.arange(len(ids)), [FoundPairs(query, rows)])
+def _restored(
+    ids: list[str], query: Integers, rows: tuple[Integers, Integers], failed: Mapping[int, Exception]
+) -> JoinMatches:
+    return JoinMatches(PlainIds(ids), np.arange(len(ids)), [FoundPairs(query, rows)], failed)
 
 
 def _sorted(*columns: Codes) -> tuple[Codes, ...]:
@@ -133,19 +152,15 @@ def join_tables(version: Version, tables: Mapping[str, Any]) -> JoinMatches:
         )
     if version.table.joins is None:
         raise EddylineError("the set has no joins", hint="match(batch) tells which rows satisfy its queries")
-    return JoinMatches(version.table, version.table.alive_joins, found_pairs(version, tables))
-
-
-def found_pairs(version: Version, tables: Mapping[str, Any]) -> Iterator[FoundPairs]:
-    """The pairs, as they are found."""
     roles = version.roles
     assert roles is not None, "the set has joins"
     roles = keeping(roles, Kept.NOTHING, ())  # pairs are given by row numbers
     runs = _runs(version, roles, tables)
     replay = Replay(roles, list(runs.values()), time_zone=version.compiler.time_zone, in_order=False)
-    for found in replay:
-        for pairs in found:
-            yield FoundPairs(pairs.query, _row_numbers(pairs, roles, runs))
+    found = (
+        FoundPairs(pairs.query, _row_numbers(pairs, roles, runs)) for several in replay for pairs in several
+    )
+    return JoinMatches(version.table, version.table.alive_joins, found, replay.failed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +189,10 @@ def _runs(version: Version, roles: Roles, tables: Mapping[str, Any]) -> dict[str
     found = {}
     for name, table in tables.items():
         stream = find_stream(streams, name)
+        if stream.name in found:
+            raise EddylineError(
+                f'there are two tables of stream "{stream.name}"', hint="give one for each stream"
+            )
         reading = JoinReading(version, stream)
         if reading:
             found[stream.name] = _run(version, reading, stream, table)
@@ -201,7 +220,9 @@ def _run(version: Version, reading: JoinReading, stream: Stream, given: Any) -> 
     order = None
     if (times[1:] < times[:-1]).any():
         order = np.argsort(times, kind="stable")
-        times, table = times[order], table.take(pa.array(order))
+        # Only what is read, as it is read: Arrow cannot take rows of every layout that a column may have.
+        read = {**version.reading(stream.name).read(table)[0], **columns}
+        times, table = times[order], pa.table(read).take(pa.array(order))
     furthest = longest(stream.times.type)
     start, end = int(np.searchsorted(times, -furthest, "right")), int(np.searchsorted(times, furthest))
     if order is not None or start:

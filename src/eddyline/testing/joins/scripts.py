@@ -97,11 +97,14 @@ def reference_steps(script: JoinScript) -> Iterator[Push | Change]:
             yield Change(texts(step.add), step.remove, texts(step.replace))
 
 
-def asking_for_positions(script: JoinScript) -> JoinScript:
-    """The script whose joins select nothing but the positions of both tuples, as `one` and `other`."""
+def asking_for_positions(script: JoinScript, items: Callable[[str], str] = lambda _: POSITIONS) -> JoinScript:
+    """The script whose joins select nothing but the positions of both tuples, as `one` and `other`.
+
+    `items` may give another SELECT list for the id of a join.
+    """
 
     def asking(joins: Mapping[str, JoinStatement]) -> dict[str, JoinStatement]:
-        return {id: replace(statement, items=POSITIONS) for id, statement in joins.items()}
+        return {id: replace(statement, items=items(id)) for id, statement in joins.items()}
 
     steps = [
         step

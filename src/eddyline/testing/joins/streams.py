@@ -39,7 +39,7 @@ _COLUMNS: Final[tuple[tuple[str, pa.DataType, tuple[Any, ...]], ...]] = (
     ("f64", pa.float64(), (0.0, -0.0, 1.0, 2.0, 2.5, math.nan, -math.inf, 2.0**53)),
     ("d5", pa.decimal128(5, 2), tuple(map(Decimal, ("0.00", "1.00", "2.00", "2.50", "-1.00", "999.99")))),
     ("d18", pa.decimal128(18, 6), tuple(map(Decimal, ("0", "1", "2", "2.5", "2.500001")))),
-    ("s1", pa.string(), ("", "a", "A", "b", "ß", "1", "a\0")),
+    ("s1", pa.string(), ("", "a", "A", "b", "ß", "1", "a\0", "a longer text")),
     ("n1", pa.string(), ("0", "1", " 2 ", "2.5", "-0.0", "NaN", "x")),
     ("t1", pa.string(), ("2020-03-28", "2020-03-29", "2020-03-29 01:00:00", "x")),
     ("x1", pa.binary(), (b"", b"a", b"A", b"b", b"\xff")),
