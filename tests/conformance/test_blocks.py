@@ -17,7 +17,7 @@ def pieces(queryset: QuerySet, batch: pa.RecordBatch, rows: int) -> pa.Table:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("configuration", "source"), in_turn([block, conjunctions], 2))
+@pytest.mark.parametrize(("configuration", "source"), in_turn([block, conjunctions], 4))
 def test_blocks_are_the_batch(configuration: str, source) -> None:
     queries, batch, _ = source(4)
     queries = dict(list(queries.items())[:40])

@@ -210,7 +210,10 @@ for name, sql in json.load(sys.stdin).items():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cases", [MEGABYTE, DEEP], ids=["megabyte", "deep"])
+@pytest.mark.parametrize(
+    "cases",
+    [pytest.param(MEGABYTE, id="megabyte", marks=pytest.mark.long), pytest.param(DEEP, id="deep")],
+)
 def test_large_and_deep(cases: dict[str, str]) -> None:
     """In a process of its own, so that a crash of the interpreter is seen too; two minutes are far more than enough."""
     run = subprocess.run(

@@ -1,7 +1,6 @@
 """The same tests of `match` under Spark Connect, in a process of their own: one process has one kind of session.
 
-What differs is how plans and results travel, for which one block of queries, a stream and a pipeline are enough; all tests
-of `match` are in `make test-long`.
+What differs is how plans and results travel: one block of queries, a stream and a pipeline first, then all tests of `match`.
 """
 
 from __future__ import annotations
@@ -21,12 +20,10 @@ TRANSPORT = (
 )
 FILES = ("test_match.py", "test_match_agreement.py", "test_surroundings.py")
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 
 
-@pytest.mark.parametrize(
-    "names", [TRANSPORT, pytest.param(FILES, marks=pytest.mark.long)], ids=["transport", "all"]
-)
+@pytest.mark.parametrize("names", [TRANSPORT, FILES], ids=["transport", "all"])
 def test_match_under_connect(names: tuple[str, ...]) -> None:
     for module in ("grpc", "grpc_status", "google.rpc", "zstandard"):
         pytest.importorskip(module, reason="the packages of pyspark[connect] are not installed")

