@@ -14,7 +14,7 @@ from tests.conftest import blocks
 from tests.differential.duck_joins import judge_duckdb
 from tests.differential.join_stretches import JoinReport
 from tests.differential.normal_joins import judge_normal_joins
-from tests.fuzz.joins import judge_engine
+from tests.fuzz.joins import ASKED_FOR_NOTHING, judge_engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +46,15 @@ def test_engine(block: int) -> None:
     for seed in range(block * ENGINE_BLOCK, (block + 1) * ENGINE_BLOCK):
         judge_engine(draw_script(random.Random(seed), joins=40, rows=18), report, seed)
     check(report, 0.25)
+    compared("reference: random joins of engines", report.judged)
+
+
+def test_engine_that_keeps_few_columns() -> None:
+    """So few joins that for some tuples, or at first, no column of a stream is kept: SELECT lists name none."""
+    report = JoinReport()
+    for seed in range(150):
+        judge_engine(draw_script(random.Random(seed), joins=2), report, ASKED_FOR_NOTHING + 8 * seed)
+    check(report, 0.5)
     compared("reference: random joins of engines", report.judged)
 
 
