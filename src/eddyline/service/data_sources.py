@@ -81,7 +81,7 @@ def data_of(
     for each in result:
         if each.note is not None:
             watcher.note(each.note)
-        if not is_read(each.stream.name, queries):
+        if queries and not is_read(each.stream.name, queries):  # without any, it has been told why
             watcher.note(f'no query reads stream "{each.stream.name}", whose rows are in {each.source}')
     return result
 
