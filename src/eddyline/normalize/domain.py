@@ -16,6 +16,7 @@ Equal sets must be equal objects' values, or the same condition would be indexed
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
 from functools import lru_cache
@@ -62,6 +63,16 @@ class Domain:
     def intersection(self, sets: Sequence[Regions]) -> Regions:
         return self.canonical(Regions.intersection(sets))
 
+    def has_value(self, lower: Cut | None, upper: Cut | None) -> bool:
+        """Whether a value other than NULL and NaN lies between two cuts; None is infinite."""
+        return True
+
+    def value_between(self, lower: Cut | None, upper: Cut | None) -> Any:
+        """A value between two cuts that have one: a plain one, for people to look at."""
+        if isinstance(self.kind, t.StructType):
+            return (None,) * len(self.kind.fields)
+        return []
+
     def _spell(self, start: bool, cuts: tuple[Cut, ...]) -> tuple[bool, tuple[Cut, ...]]:
         return start, cuts
 
@@ -87,6 +98,41 @@ class Numbered(Domain):
         self.ordinal = ordinal
         self.value = value
         self.keeps_names = keeps_names
+
+    def has_value(self, lower: Cut | None, upper: Cut | None) -> bool:
+        low, high = self._ends(lower, upper)
+        return low <= high
+
+    def value_between(self, lower: Cut | None, upper: Cut | None) -> Any:
+        low, high = self._ends(lower, upper)
+        if low <= 0 <= high:
+            return self.value(0)
+        if lower is None:
+            return (
+                self.value(max(low, high - 1))
+                if not self.nan
+                else self._near(low, high, self.value(high) - 1)
+            )
+        if upper is None:
+            return self.value(low) if not self.nan else self._near(low, high, self.value(low) + 1)
+        return (
+            self.value(low)
+            if not self.nan
+            else self._near(low, high, (self.value(low) + self.value(high)) / 2)
+        )
+
+    def _near(self, low: int, high: int, wanted: float) -> Any:
+        """A float that people like to read, if it lies between two ordinals."""
+        for value in (float(round(wanted)), round(wanted, 2), wanted) if abs(wanted) < 2.0**52 else (wanted,):
+            if math.isfinite(value) and low <= self.ordinal(value) <= high:
+                return self.value(self.ordinal(value))
+        return self.value(low)
+
+    def _ends(self, lower: Cut | None, upper: Cut | None) -> tuple[int, int]:
+        """The ordinals of the least and the greatest value between two cuts."""
+        low = self.low if lower is None else max(self.low, self.ordinal(lower[0]) + lower[1])
+        high = self.high if upper is None else min(self.high, self.ordinal(upper[0]) + upper[1] - 1)
+        return low, high
 
     def _spell(self, start: bool, cuts: tuple[Cut, ...]) -> tuple[bool, tuple[Cut, ...]]:
         if not cuts:
@@ -137,6 +183,15 @@ class Text(Domain):
         super().__init__(kind)
         self.empty: Any = "" if kind == t.STRING else b""
         self._zero: Any = "\0" if kind == t.STRING else b"\0"
+
+    def has_value(self, lower: Cut | None, upper: Cut | None) -> bool:
+        least = self.value_between(lower, upper)
+        return upper is None or least < upper[0] or (least == upper[0] and upper[1] == 1)
+
+    def value_between(self, lower: Cut | None, upper: Cut | None) -> Any:
+        if lower is None:
+            return self.empty
+        return lower[0] + self._zero if lower[1] else lower[0]
 
     def _spell(self, start: bool, cuts: tuple[Cut, ...]) -> tuple[bool, tuple[Cut, ...]]:
         named: list[Cut] = []

@@ -9,6 +9,7 @@ That is a necessary condition only: whoever has them is searched for the pattern
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache, reduce
 from math import prod
 from typing import Final, NamedTuple
@@ -81,6 +82,39 @@ def required(node: Node) -> Required | None:
     is_head = _share(part.head) <= NEARLY * _share(part.best)
     run = part.head if is_head else part.best
     return Required(len(run), _tests(run), is_head) if run else None
+
+
+def required_text(node: Node) -> str:
+    """The longest text that every match of a pattern is known to have; empty if none is.
+
+    >>> required_text(Sequence((Character(CharacterSet.of("a")), Character(CharacterSet.of("b")))))
+    'ab'
+    """
+    part = _part(node)
+    texts = [text for run in (part.head, part.tail, part.best) for text in _texts(run)]
+    return max(texts, key=len, default="")
+
+
+def _texts(run: Run) -> Iterator[str]:
+    """The stretches of a run in which every byte is certain, as text."""
+    certain = bytearray()
+    for choices in (*run, frozenset[int]()):
+        if len(choices) == 1:
+            certain += bytes(choices)
+        else:
+            yield _whole_characters(bytes(certain))
+            certain.clear()
+
+
+def _whole_characters(data: bytes) -> str:
+    """Bytes as text, without those of characters that are cut off at either end; nothing if others are malformed."""
+    for start in range(min(4, len(data))):
+        for end in range(len(data), max(start, len(data) - 4), -1):
+            try:
+                return data[start:end].decode()
+            except UnicodeDecodeError:
+                continue
+    return ""
 
 
 def _part(node: Node) -> _RequiredRuns:

@@ -1,0 +1,79 @@
+"""Images: what a function gives for the few values that a problem singles out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Final
+
+from eddyline.functions.fold import fold
+from eddyline.implication.facts.subjects import Subjects, any_of, inside, outside
+from eddyline.model import types as t
+from eddyline.model.expression import Call, Column, Expression, Literal, externals_of, walk
+from eddyline.model.names import is_unicode
+from eddyline.model.predicate import Predicate
+from eddyline.model.regions import Regions
+from eddyline.normalize.domain import domain_of
+from eddyline.normalize.rewrite import rewrite
+
+MOST: Final = 64  # values, or combinations of values, of one function
+
+
+def images_of_points(subjects: Subjects) -> Iterator[Predicate]:
+    """`x = 'A'` gives `lower(x) = 'a'`, `x IS NULL` gives `coalesce(x, 0) = 0`: the function is evaluated there."""
+    for call in subjects.calls():
+        columns = list(dict.fromkeys(e for e in walk(call) if isinstance(e, Column)))
+        if not columns or externals_of(call) or not all(column in subjects for column in columns):
+            continue
+        choices = [_singled_out(subjects, column) for column in columns]
+        if math.prod(map(len, choices)) > MOST:
+            continue
+        for values in product(*choices):
+            image = _image(call, dict(zip(columns, values, strict=True)), subjects.time_zone)
+            if image is not None:
+                given = zip(columns, values, strict=True)
+                yield any_of(
+                    *(outside(column, _just(column, value)) for column, value in given), inside(call, image)
+                )
+
+
+def _singled_out(subjects: Subjects, column: Column) -> list[Any]:
+    special: list[Any] = [None, math.nan] if column.type in t.FRACTIONAL else [None]
+    return [*special, *subjects.points(column)]
+
+
+def _just(subject: Expression, value: Any) -> Regions:
+    """The set of one value."""
+    if value is None:
+        return Regions(null=True)
+    if value != value:
+        return Regions(nan=True)
+    if not isinstance(value, list | tuple):
+        return Regions.points([value + 0.0 if subject.type in t.FRACTIONAL else value])
+    return domain_of(subject.type).filled  # arrays and their like are told apart from NULL only
+
+
+def _image(call: Call, values: dict[Column, Any], time_zone: str) -> Regions | None:
+    """The set of what a call gives for these values; None where that is more than one value, or odd text."""
+    image = _value(call, values, time_zone)
+    if isinstance(image, str) and not is_unicode(image):
+        return None
+    zeros = [column for column, value in values.items() if column.type in t.FRACTIONAL and value == 0]
+    if zeros:  # 0.0 stands for -0.0 too, which some functions tell apart
+        for signs in product((0.0, -0.0), repeat=len(zeros)):
+            other = _value(call, {**values, **dict(zip(zeros, signs, strict=True))}, time_zone)
+            if _just(call, other) != _just(call, image):
+                return None
+    return _just(call, image)
+
+
+def _value(call: Call, values: dict[Column, Any], time_zone: str) -> Any:
+    def fill(inner: Call) -> Expression:
+        arguments = [
+            Literal(values[argument], argument.type) if isinstance(argument, Column) else argument
+            for argument in inner.arguments
+        ]
+        return Call(inner.function, tuple(arguments), inner.type)
+
+    return fold(rewrite(call, fill), time_zone).value

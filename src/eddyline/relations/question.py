@@ -1,0 +1,113 @@
+"""A question about queries: can a row satisfy some of them and not others? Answered by a proof, a row, or a reason.
+
+All relations are such questions: a implies b unless a row satisfies a and not b; a and b are disjoint unless a row
+satisfies both; a is never true unless a row satisfies it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eddyline.implication.facts import FACTS, facts_about
+from eddyline.implication.facts.subjects import Fact
+from eddyline.implication.goals import Goal, Goals
+from eddyline.implication.proof import Proof, proof_of
+from eddyline.implication.search import Budget, Outcome, search
+from eddyline.model.catalog import Stream
+from eddyline.model.expression import Call, Column, Expression, columns_of, externals_of
+from eddyline.model.query import BoundQuery, NormalQuery
+from eddyline.normalize.explain import describe
+from eddyline.reference.match import satisfies
+from eddyline.relations.rows import rows_of
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A query as both worlds see it: bound for the reference evaluator, in normal form for the search."""
+
+    bound: BoundQuery
+    normal: NormalQuery
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns that its condition names."""
+        return columns_of(self.bound.predicate)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Exactly one of: the proof that no such row exists, such a row, the reason why neither was found."""
+
+    proof: Proof | None = None
+    row: Row | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under which terms questions are answered: what is given of every row, which facts may be used, at which cost."""
+
+    given: Sequence[Side] = ()
+    budget: Budget = field(default_factory=Budget)
+    facts: Sequence[Fact] = FACTS
+
+
+def ask(stream: Stream, wanted: Sequence[Side], unwanted: Sequence[Side], terms: Terms) -> Answer:
+    """Whether a row of the stream can satisfy all that are wanted and none that are unwanted."""
+    deadline = time.perf_counter() + terms.budget.seconds
+    goals = [Goal("left", side.normal.predicate) for side in wanted[:1]]
+    goals += [Goal("right", side.normal.predicate) for side in wanted[1:]]
+    goals += [Goal("right", side.normal.predicate, holds=False) for side in unwanted]
+    goals += [Goal("given", side.normal.predicate) for side in terms.given]
+    plain = Goals(goals)
+    outcome = search(plain, terms.budget)
+    if outcome.steps is not None:
+        return Answer(proof=proof_of(plain, outcome.steps))
+    related = [cutting.subject for cutting in plain.cuttings if not isinstance(cutting.subject, Column)]
+    known = plain
+    if outcome.box is not None and related:
+        time_zone = wanted[0].normal.time_zone
+        facts = facts_about([goal.predicate for goal in goals], time_zone, terms.facts, deadline)
+        if facts:
+            known = Goals([*goals, *facts])
+            left = Budget(terms.budget.splits, deadline - time.perf_counter())
+            outcome = search(known, left)
+            if outcome.steps is not None:
+                return Answer(proof=proof_of(known, outcome.steps))
+    if outcome.box is None:
+        return Answer(reason=_given_up(outcome, terms.budget))
+    external = [call for subject in related for call in externals_of(subject)]
+    if external:
+        return Answer(reason=f"only Spark can compute {describe(external[0])}")
+
+    def shows(row: Row) -> bool:
+        return all(satisfies(side.bound, row) for side in (*wanted, *terms.given)) and not any(
+            satisfies(side.bound, row) for side in unwanted
+        )
+
+    for row in rows_of(stream, known, outcome.box, wanted[0].normal.time_zone):
+        if shows(row):
+            return Answer(row=row)
+    assert related, "over columns alone a box that is left has rows"
+    return Answer(reason=_unrelated(related))
+
+
+def _given_up(outcome: Outcome, budget: Budget) -> str:
+    if outcome.splits > budget.splits:
+        return f"the search was given up after {budget.splits:,} splits"
+    return f"the search was given up after {budget.seconds * 1000:.0f} ms and {outcome.splits:,} splits"
+
+
+def _unrelated(subjects: Sequence[Expression]) -> str:
+    """Names expressions of which nothing is known that would decide: those that share a column, else the first."""
+    calls = [subject for subject in subjects if isinstance(subject, Call)]
+    for one in calls:
+        near = [other for other in calls if other != one and columns_of(one) & columns_of(other)]
+        if near:
+            return f"it is not known how {describe(one)} and {describe(near[0])} are related"
+    return f"no row was found for which {describe(calls[0])} has the value that is needed"

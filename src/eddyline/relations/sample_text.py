@@ -1,0 +1,82 @@
+"""Texts that are likely to satisfy patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence as Several
+
+from eddyline.functions.java_regex.nodes import Atomic, Character, Either, Group, Node, Repeat, Sequence
+from eddyline.functions.java_regex.parse import parse
+from eddyline.functions.java_regex.reader import Unsupported
+from eddyline.functions.like import ANY, ONE, LikePattern, compile_like
+from eddyline.model.expression import Call, Literal
+
+
+def texts_for(calls: Several[Call]) -> Iterator[str]:
+    """Texts for which such calls as `startswith(name, 'a')` and `name LIKE '%b%'` are true: all together, then each.
+
+    >>> from eddyline.model.expression import Column
+    >>> from eddyline.model.types import BOOLEAN, STRING
+    >>> name = Column("name", STRING)
+    >>> calls = [
+    ...     Call(f, (name, Literal(f[0], STRING)), BOOLEAN) for f in ("contains", "endswith", "startswith")
+    ... ]
+    >>> list(texts_for(calls))[:2]
+    ['sce', 'SCE']
+    """
+    heads: list[str] = []
+    middles: list[str] = []
+    tails: list[str] = []
+    for call in calls:
+        constants = [constant.value for constant in call.arguments[1:] if isinstance(constant, Literal)]
+        if not constants or not all(isinstance(constant, str) for constant in constants):
+            continue
+        text = str(constants[0])
+        match call.function:
+            case "startswith":
+                heads.append(text)
+            case "endswith":
+                tails.append(text)
+            case "contains":
+                middles.append(text)
+            case "rlike":
+                node = parse(text)
+                middles.append("" if isinstance(node, Unsupported) else sample_regex(node))
+            case "like":
+                pattern = compile_like(*map(str, constants))
+                if pattern is not None:
+                    before, after = pattern.parts[:1] == (ANY,), pattern.parts[-1:] == (ANY,)
+                    (middles if before and after else tails if before else heads).append(
+                        _sample_like(pattern)
+                    )
+    longest = [max(heads, key=len)] if heads else []
+    together = [*longest, *middles, *([max(tails, key=len)] if tails else [])]
+    for separator in ("", " "):
+        text = separator.join(together)
+        yield text
+        yield text.upper()
+    yield from heads + middles + tails
+
+
+def _sample_like(pattern: LikePattern) -> str:
+    return "".join("x" if part is ONE else "" if part is ANY else str(part) for part in pattern.parts)
+
+
+def sample_regex(node: Node) -> str:
+    """A text for a parsed pattern: first alternatives, fewest repetitions; what looks around is left out.
+
+    >>> sample_regex(parse("(ab|c)+x?[0-9]{2}"))
+    'ab00'
+    """
+    match node:
+        case Character(choices):
+            return chr(choices.ranges[0][0]) if choices.ranges else ""
+        case Sequence(items):
+            return "".join(map(sample_regex, items))
+        case Either(items):
+            return sample_regex(items[0])
+        case Group(item, _) | Atomic(item):
+            return sample_regex(item)
+        case Repeat(item, low, _, _):
+            return sample_regex(item) * min(low, 100)
+    return ""
