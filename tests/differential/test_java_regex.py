@@ -14,6 +14,7 @@ from eddyline.model.types import BOOLEAN, STRING
 from eddyline.runtime.spark.sessions.java import find_java
 from eddyline.sql import render
 from eddyline.testing.regexes import regex, regex_text
+from tests.conftest import blocks
 from tests.differential.judge import Values, judge
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -25,7 +26,7 @@ def is_decided(pattern: str, text: str | None) -> bool:
     return "\\b" not in pattern or text is None or text.isascii() or find_java().version >= 19
 
 
-@pytest.mark.parametrize("block", range(2))
+@pytest.mark.parametrize("block", blocks(2, quick=(0,)))
 def test_as_java_finds_it(spark: SparkSession, block: int) -> None:
     draw = random.Random(block)
     texts = [*(regex_text(draw) for _ in range(79)), None]

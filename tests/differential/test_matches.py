@@ -38,7 +38,7 @@ def configuration(block: int) -> IndexSettings:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", blocks(9, quick=(0, 5)))
+@pytest.mark.parametrize("block", blocks(9, quick=(5,)))
 def test_spark_on_nasty_rows(spark: SparkSession, block: int) -> None:
     from tests.differential.agreement import judge_matches
 

@@ -42,8 +42,9 @@ def test_try_forms_over_nasty_rows(spark: SparkSession, block: int) -> None:
     assert report.judged > 0.9 * BLOCK
 
 
-def test_what_was_bound_means_the_text(spark: SparkSession) -> None:
-    check(judge_render(spark, statements(100), benign_rows(100, 32)))
+@pytest.mark.parametrize("block", blocks(3, quick=(0,)))
+def test_what_was_bound_means_the_text(spark: SparkSession, block: int) -> None:
+    check(judge_render(spark, statements(100 + block, count=200), benign_rows(100, 32)))
 
 
 @pytest.mark.parametrize("block", blocks(2, quick=(0,)))

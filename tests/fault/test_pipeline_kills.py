@@ -24,10 +24,10 @@ def check(folder: Path, kills: int, seed: int) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kills", "seed"),
-    [(1, 7), *[pytest.param(*each, marks=pytest.mark.long) for each in ((2, 7), (5, 7), (20, 1), (20, 2))]],
+    [(1, 7), (2, 7), (5, 7), (20, 1), (20, 2)],
 )
 def test_kills(tmp_path: Path, kills: int, seed: int) -> None:
     pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")

@@ -87,6 +87,7 @@ def places(request: pytest.FixtureRequest, place: str, tmp_path: Path) -> Callab
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("place", some(["sqlite", "postgresql"], quick=["sqlite"]), indirect=True)
 @pytest.mark.parametrize("shares", some([(0.5,), (0.1, 0.4, 0.7, 0.9, 0.95)], quick=[(0.5,)]))
 def test_killed_in_the_middle_of_an_import(places: Callable[[], str], shares: tuple[float, ...]) -> None:
     whole = places()

@@ -111,6 +111,7 @@ ROWS = {
 }
 
 
+@pytest.mark.long
 def test_spark_finds_the_same_rows(spark: SparkSession) -> None:
     for stream in STREAMS:
         columns = ", ".join(f"`{name}`" for name in stream.schema.names)

@@ -16,7 +16,7 @@ QUERIES = 130
 EVERY = 50  # one of so many proofs is replayed
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("seed", range(1))
 def test_implied_means_implied(name: str, seed: int) -> None:
@@ -40,6 +40,5 @@ def test_implied_means_implied(name: str, seed: int) -> None:
             else:
                 verdicts["unknown"] += 1
     compared("every row: implied", QUERIES**2)
-    print(name, verdicts)
     if name == "columns":
         assert not verdicts["unknown"]

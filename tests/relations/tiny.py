@@ -85,7 +85,20 @@ def _mixed(*makers: Callable[[random.Random], str]) -> Callable[[random.Random],
 
 
 def _arithmetic(rng: random.Random) -> str:
-    term = rng.choice(("a + 1", "a - 5", "-a", "abs(a)", "2 * a", "a % 3", "a + b", "a * b", "coalesce(a, 3)", "CAST(a AS INT)"))
+    term = rng.choice(
+        (
+            "a + 1",
+            "a - 5",
+            "-a",
+            "abs(a)",
+            "2 * a",
+            "a % 3",
+            "a + b",
+            "a * b",
+            "coalesce(a, 3)",
+            "CAST(a AS INT)",
+        )
+    )
     return f"{term} {rng.choice(COMPARISONS)} {rng.choice(('-128', '-1', '0', '1', '3', '126', '127'))}"
 
 
@@ -116,12 +129,24 @@ def _patterns(rng: random.Random) -> str:
 
 _TINY = (None, -128, -127, -6, -5, -4, -2, -1, 0, 1, 2, 3, 4, 5, 63, 64, 126, 127)
 _FLOATS = (None, -math.inf, -1.5, -1.0, -0.0, 0.0, math.nextafter(0, 1), 1.0, 1.25, 1.5, math.inf, math.nan)
-_TEXTS = (None, "", *"abAB", *("".join(two) for two in product("abA", repeat=2)), "aab", "aba", "abb", "bab", "b\0")
+_TEXTS = (
+    None,
+    "",
+    *"abAB",
+    *("".join(two) for two in product("abA", repeat=2)),
+    "aab",
+    "aba",
+    "abb",
+    "bab",
+    "b\0",
+)
 _WHOLE = [str(value) for value in (-128, -127, -5, -1, 0, 1, 3, 5, 63, 126, 127, 200)]
 
 STREAMS = {
     "columns": TinyStream(
-        Stream("s", pa.schema([("a", pa.int8()), ("x", pa.float64()), ("s", pa.string()), ("f", pa.bool_())])),
+        Stream(
+            "s", pa.schema([("a", pa.int8()), ("x", pa.float64()), ("s", pa.string()), ("f", pa.bool_())])
+        ),
         {
             "a": (None, -128, -1, 0, 1, 2, 127),  # the constants and what lies between
             "x": (None, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, math.inf, math.nan),
@@ -153,13 +178,17 @@ STREAMS = {
     "two doubles": TinyStream(
         Stream("s", pa.schema([("x", pa.float64()), ("y", pa.float64())])),
         {"x": _FLOATS, "y": _FLOATS},
-        _mixed(_plain({"x": ["-1D", "0D", "1D", "1.5D", "double('NaN')"], "y": ["0D", "1D"]}), _two("x", "y")),
+        _mixed(
+            _plain({"x": ["-1D", "0D", "1D", "1.5D", "double('NaN')"], "y": ["0D", "1D"]}), _two("x", "y")
+        ),
         complete=False,
     ),
     "texts": TinyStream(
         Stream("s", pa.schema([("s", pa.string()), ("t", pa.string())])),
         {"s": _TEXTS, "t": _TEXTS},
-        _mixed(_patterns, _patterns, _plain({"s": ["'a'", "'ab'", "'b'"], "t": ["'a'", "'b'"]}), _two("s", "t")),
+        _mixed(
+            _patterns, _patterns, _plain({"s": ["'a'", "'ab'", "'b'"], "t": ["'a'", "'b'"]}), _two("s", "t")
+        ),
         complete=False,
     ),
     "other types": TinyStream(
@@ -170,8 +199,21 @@ STREAMS = {
             "f": (None, False, True),
         },
         _mixed(
-            _plain({"d": ["DATE'1970-01-01'", "DATE'1970-01-02'"], "n": ["0.1", "1.5", "9.9", "0.15"], "f": ["true"]}),
-            _of("n + 1 > 2", "if(f, n, 0) > 1", "coalesce(f, true)", "n > 1 OR f", "year(d) = 1970", "CAST(n AS INT) = 1"),
+            _plain(
+                {
+                    "d": ["DATE'1970-01-01'", "DATE'1970-01-02'"],
+                    "n": ["0.1", "1.5", "9.9", "0.15"],
+                    "f": ["true"],
+                }
+            ),
+            _of(
+                "n + 1 > 2",
+                "if(f, n, 0) > 1",
+                "coalesce(f, true)",
+                "n > 1 OR f",
+                "year(d) = 1970",
+                "CAST(n AS INT) = 1",
+            ),
         ),
         complete=False,
     ),

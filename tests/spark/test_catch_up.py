@@ -133,6 +133,7 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.long
 def test_a_pipeline_that_stands_still(spark: SparkSession, tmp_path: Path) -> None:
     place = Place(tmp_path, format="json")
     place.arrive(0, 1, 2)

@@ -16,7 +16,7 @@ from eddyline.runtime.spark.watching import Metrics
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_demo_ends_with_every_result_there_once(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
     folder = tmp_path / "demo"

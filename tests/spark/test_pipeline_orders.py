@@ -77,6 +77,7 @@ def drifting(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     return place
 
 
+@pytest.mark.long
 def test_orders_follow_a_drift(spark: SparkSession, drifting: Place) -> None:
     """The order in the record changes after the drift, and tuples visit less; results are exact all the time."""
     running = run(drifting.settings, spark)

@@ -18,6 +18,7 @@ from eddyline.registry import Drop, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
 from eddyline.standing.saved.files import files_of
 from eddyline.storage.local import LocalStorage
+from tests.conftest import some
 from tests.unit.spark.registries import BATCH, QUOTES, check, filled, text
 
 BATCHES = 2
@@ -73,7 +74,7 @@ def pinned(state: Path) -> dict[int, int]:
     return {pin.batch_id: pin.version for pin in VersionLog(LocalStorage(state / "batches")).pins("quotes")}
 
 
-@pytest.mark.parametrize("torn", [False, True])
+@pytest.mark.parametrize("torn", some([False, True], quick=[True]))
 def test_every_step_of_a_pipeline(tmp_path: Path, torn: bool) -> None:
     filled(tmp_path / "template.db", 6).close()
     shutil.copy(tmp_path / "template.db", tmp_path / "whole.db")
