@@ -64,36 +64,37 @@ def ask(stream: Stream, wanted: Sequence[Side], unwanted: Sequence[Side], terms:
     goals += [Goal("right", side.normal.predicate) for side in wanted[1:]]
     goals += [Goal("right", side.normal.predicate, holds=False) for side in unwanted]
     goals += [Goal("given", side.normal.predicate) for side in terms.given]
+    time_zone = wanted[0].normal.time_zone
+
+    def shows(row: Row) -> bool:
+        met = all(satisfies(side.bound, row) for side in (*wanted, *terms.given))
+        return met and not any(satisfies(side.bound, row) for side in unwanted)
+
     plain = Goals(goals)
     outcome = search(plain, terms.budget)
     if outcome.steps is not None:
         return Answer(proof=proof_of(plain, outcome.steps))
-    related = [cutting.subject for cutting in plain.cuttings if not isinstance(cutting.subject, Column)]
-    known = plain
-    if outcome.box is not None and related:
-        time_zone = wanted[0].normal.time_zone
-        facts = facts_about([goal.predicate for goal in goals], time_zone, terms.facts, deadline)
-        if facts:
-            known = Goals([*goals, *facts])
-            left = Budget(terms.budget.splits, deadline - time.perf_counter())
-            outcome = search(known, left)
-            if outcome.steps is not None:
-                return Answer(proof=proof_of(known, outcome.steps))
     if outcome.box is None:
         return Answer(reason=_given_up(outcome, terms.budget))
+    related = [cutting.subject for cutting in plain.cuttings if not isinstance(cutting.subject, Column)]
     external = [call for subject in related for call in externals_of(subject)]
+    if not external:  # a row is found sooner than facts are
+        for row in rows_of(stream, plain, outcome.box, time_zone):
+            if shows(row):
+                return Answer(row=row)
+    assert related, "over columns alone a box that is left has rows"
+    facts = facts_about([goal.predicate for goal in goals], time_zone, terms.facts, deadline)
+    known = Goals([*goals, *facts])
+    outcome = search(known, Budget(terms.budget.splits, deadline - time.perf_counter()))
+    if outcome.steps is not None:
+        return Answer(proof=proof_of(known, outcome.steps))
+    if outcome.box is None:
+        return Answer(reason=_given_up(outcome, terms.budget))
     if external:
         return Answer(reason=f"only Spark can compute {describe(external[0])}")
-
-    def shows(row: Row) -> bool:
-        return all(satisfies(side.bound, row) for side in (*wanted, *terms.given)) and not any(
-            satisfies(side.bound, row) for side in unwanted
-        )
-
-    for row in rows_of(stream, known, outcome.box, wanted[0].normal.time_zone):
+    for row in rows_of(stream, known, outcome.box, time_zone):
         if shows(row):
             return Answer(row=row)
-    assert related, "over columns alone a box that is left has rows"
     return Answer(reason=_unrelated(related))
 
 

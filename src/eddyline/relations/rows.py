@@ -22,7 +22,7 @@ from eddyline.normalize.domain import domain_of
 from eddyline.reference.evaluate import evaluate
 from eddyline.relations.sample_text import texts_for
 
-MOST_ROWS: Final = 200
+MOST_ROWS: Final = 40
 MOST_VALUES: Final = 24  # of one column
 
 Box = Sequence[int]

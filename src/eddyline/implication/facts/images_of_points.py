@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 from typing import Any, Final
 
@@ -30,9 +31,9 @@ def images_of_points(subjects: Subjects) -> Iterator[Predicate]:
         if math.prod(map(len, choices)) > MOST:
             continue
         for values in product(*choices):
-            image = _image(call, dict(zip(columns, values, strict=True)), subjects.time_zone)
+            given = tuple(zip(columns, values, strict=True))
+            image = _image(call, given, subjects.time_zone)
             if image is not None:
-                given = zip(columns, values, strict=True)
                 yield any_of(
                     *(outside(column, _just(column, value)) for column, value in given), inside(call, image)
                 )
@@ -54,8 +55,10 @@ def _just(subject: Expression, value: Any) -> Regions:
     return domain_of(subject.type).filled  # arrays and their like are told apart from NULL only
 
 
-def _image(call: Call, values: dict[Column, Any], time_zone: str) -> Regions | None:
+@lru_cache(maxsize=1 << 14)
+def _image(call: Call, given: tuple[tuple[Column, Any], ...], time_zone: str) -> Regions | None:
     """The set of what a call gives for these values; None where that is more than one value, or odd text."""
+    values = dict(given)
     image = _value(call, values, time_zone)
     if isinstance(image, str) and not is_unicode(image):
         return None
