@@ -101,7 +101,7 @@ def test_facts_are_true_of_every_row(name: str) -> None:
             row = None if true.all() else tiny.rows[int(np.argmin(true))]
             assert row is None, f"{fact.name} is wrong for {row}: {fact.predicate}"
     compared("every row: facts", len(seen))
-    assert len(seen) > 20
+    assert len(seen) > 10
 
 
 @pytest.mark.parametrize("without", FACTS, ids=lambda fact: fact.__name__)
