@@ -47,7 +47,7 @@ def configuration(number: int, folder: str) -> dict[str, Any]:
         {"rows": 1},
         {"rows": 3, "merge_every": 1},
         {"settings": IndexSettings(segment_size=2)},
-        {"joins": JoinSettings(most_pairs=3)},
+        {"joins": JoinSettings(max_pairs=3)},
         {"rows": 2, "joins": JoinSettings(max_bytes=500, folder=folder)},
         {"rows": 2, "epochs": True, "merge_every": 1},
     )[number % 7]

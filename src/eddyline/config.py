@@ -131,9 +131,9 @@ DEFAULT_INDEX: Final = IndexSettings()
 class JoinSettings:
     """How much of their streams joins may hold. No setting changes a result.
 
-    >>> JoinSettings(most_pairs=0)
+    >>> JoinSettings(max_pairs=0)
     Traceback (most recent call last):
-    eddyline.errors.SettingsError: most_pairs 0 makes no sense
+    eddyline.errors.SettingsError: max_pairs 0 makes no sense
     hint: a whole number from 1 on
     """
 
@@ -145,12 +145,12 @@ class JoinSettings:
     """Where tuples beyond `max_bytes` go, in files that are mapped into memory and gone with the process. It is made, and
     written to once, when the engine is made."""
 
-    most_pairs: int = 4_000_000
+    max_pairs: int = 4_000_000
     """So many pairs of one batch are found at once, at 16 bytes each and some more while they are checked; a batch with more, as
     a key that very many tuples share may have, is joined in parts, and the log says so."""
 
     def __post_init__(self) -> None:
-        for name in ("max_bytes", "most_pairs"):
+        for name in ("max_bytes", "max_pairs"):
             value = getattr(self, name)
             if value is None and name == "max_bytes":
                 continue

@@ -33,7 +33,7 @@ def test_any_batch_size_gives_what_nested_loops_give(seed: int) -> None:
 @given(st.integers(0, 2**32), st.integers(1, 40))
 def test_a_step_with_many_pairs_comes_in_parts(seed: int, most: int) -> None:
     script = draw_script(seed, runs=6)
-    found, _ = by_steps(script, 13, settings=JoinSettings(most_pairs=most))
+    found, _ = by_steps(script, 13, settings=JoinSettings(max_pairs=most))
     assert found == by_nested_loops(script)
 
 
@@ -60,7 +60,7 @@ def test_segments_that_are_probed_by_role(seed: int, most: int) -> None:
     script = draw_script(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("eddyline.join.segment.CROWDED", 0.0)
-        for batch_rows, settings_ in ((7, JoinSettings()), (None, JoinSettings(most_pairs=most))):
+        for batch_rows, settings_ in ((7, JoinSettings()), (None, JoinSettings(max_pairs=most))):
             found, _ = by_steps(script, batch_rows, settings=settings_)
             assert found == by_nested_loops(script)
 

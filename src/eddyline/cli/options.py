@@ -42,7 +42,7 @@ Aheads = Annotated[
     typer.Option(
         "--ahead",
         metavar="[NAME=]LENGTH",
-        help="How far ahead of the clock tuples may be and still be joined; '1 day', if it is not given.",
+        help="How far ahead of the clock tuples may be and still be joined. Default: 1 day.",
     ),
 ]
 Idles = Annotated[
@@ -50,7 +50,8 @@ Idles = Annotated[
     typer.Option(
         "--idle",
         metavar="[NAME=]LENGTH",
-        help="After how long a silent stream no longer holds back those that are joined with it.",
+        help="After how long a silent stream no longer holds back those that are joined with it. Kept for pipelines; "
+        "an Engine is told by advance().",
     ),
 ]
 JoinWindow = Annotated[
@@ -76,7 +77,7 @@ RegistryJoinWindow = Annotated[
         "--join-window",
         metavar="LENGTH",
         help="How far apart tuples may be that a join without time bounds joins, such as '5 minutes'. The registry keeps "
-        "it, for all such joins; none takes it away.",
+        "it, for all such joins; --join-window none removes it.",
     ),
 ]
 StreamName = Annotated[str | None, typer.Option("--stream", help="Name of the stream of a lone SCHEMA.")]

@@ -312,7 +312,9 @@ class Engine:
                     account, pushed.accounts, pushed.failures, of_pairs, pushed.output_failures
                 )
                 if pushed.step is not None:
-                    # last: had anything before it failed, the batch would be pushed again and must be new to the joins
+                    # Last: had evaluation or the log failed, the batch would be pushed again and must be new to the
+                    # joins. Once it is in the log it counts as done: were this to fail, for want of memory, its tuples
+                    # would be missing from later pairs.
                     pushed.step.take_over()
             deliveries = Deliveries(pushed.tables, account, pushed.errors, empty=self._empty)
             self._hand_out(deliveries)

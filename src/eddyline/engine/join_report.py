@@ -28,7 +28,7 @@ class KeptTuples:
     kept_for: str | None
 
     def __str__(self) -> str:
-        kept = "no join wants them any more" if self.kept_for is None else f"partners within {self.kept_for}"
+        kept = "no join needs them any more" if self.kept_for is None else f"partners within {self.kept_for}"
         files = f", {self.spilled:,} bytes in files" if self.spilled else ""
         segments = "1 segment" if self.segments == 1 else f"{self.segments} segments"
         return f"by {self.key}: {self.tuples:,} tuples in {segments}, {self.bytes:,} bytes{files}; {kept}"

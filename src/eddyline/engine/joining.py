@@ -64,7 +64,7 @@ class Joining:
         if self._starts_anew:
             self._starts_anew = False
             log.warning(
-                "joins start anew: tuples from before the restart are not known; "
+                "joins start empty: tuples from before the restart are lost; "
                 "engine.state() tells from which event time on joins are complete"
             )
         columns, _ = reading.read(batch)
@@ -110,7 +110,7 @@ class Joining:
             if before is not None and before != stream:
                 lost = self.state.forget(stream.name)
                 log.warning(
-                    'stream "%s" is declared otherwise: %d tuples that were kept for joins are dropped',
+                    'stream "%s" was redeclared: %d tuples that were kept for joins are dropped',
                     stream.name,
                     lost,
                 )

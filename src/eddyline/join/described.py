@@ -13,7 +13,7 @@ class StemDescription:
     """The tuples of one stream that are kept by one key.
 
     bytes, spilled      in memory and in files, without payload
-    low, high           widest bounds of its tuples' times less those of partners; None if no join wants them any more
+    low, high           widest bounds of its tuples' times less those of partners; None if no join needs them any more
     """
 
     key: StemKey

@@ -86,7 +86,7 @@ class JoinState:
         self._numbered: list[Stem] = []
         self._links = Links()
         self._shapes = Shapes()
-        self._prober = Prober(settings.most_pairs, logging.DEBUG if complete else logging.WARNING)
+        self._prober = Prober(settings.max_pairs, logging.DEBUG if complete else logging.WARNING)
         for stream in streams:
             self._source(stream)
 
@@ -145,7 +145,7 @@ class JoinState:
             source.watermark = self._judged(source.watermark, evaluation, now).watermark
 
     def forget(self, stream: str) -> int:
-        """Drop all that is kept of a stream, which is declared otherwise from now on; gives how many tuples that were."""
+        """Drop all that is kept of a stream, which was redeclared; gives how many tuples that were."""
         stems = [stem for stem in self._stems.values() if stem.key.stream == stream]
         self._sources.pop(stream, None)
         self._stems = {key: stem for key, stem in self._stems.items() if key.stream != stream}

@@ -55,7 +55,7 @@ class NewTuples:
 class Step:
     """The pairs of one step, in parts that come one after the other in the order of rows; mostly it is one, or none.
 
-    The state is unchanged until it is told to take the step over: who fails before has changed nothing.
+    The state is unchanged until it is told to take the step over: a failure before that changes nothing.
 
     left_out    rows that are left out of joins, by reason
     failures    rows, or pairs, for which operations of a key or of a residual failed; complete at the end

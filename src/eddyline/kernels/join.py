@@ -233,8 +233,8 @@ def probe(
     inner_low,
     inner_high,
     latest,
-    every_tuple,
-    free_partners,
+    free_probing,
+    free_stored,
     factor,
     shift,
     first,
@@ -258,8 +258,8 @@ def probe(
     lowest, highest     widest bounds of a stored tuple's time less the probing one's
     inner_*, latest     bounds within those of all roles of this link, and when the last of them arrived: mostly these decide
                         for all roles of a pair, which need not be looked up then
-    every_tuple         tuples without any role probe, too: some role of this link is free
-    free_partners       some role of this link has a free partner, which is in no lineage: it goes with every pair
+    free_probing        some role's partner is free: tuples without any role probe, too
+    free_stored         some role is free, which is in no lineage: it goes with every pair
     first, last         only pairs whose later tuple has such a position; partner_*: the same of the earlier one
     is_narrowed         whether these say anything of single pairs
     is_same             both segments are of the same new tuples: each pair comes once, from its tuple of side 0
@@ -275,7 +275,7 @@ def probe(
     while i < len(keys):
         position = positions[i]
         is_outside = (position >= last) | ((position < first) & (not is_same))
-        if is_outside | (not every_tuple and begins[i] == ends[i]):
+        if is_outside | (not free_probing and begins[i] == ends[i]):
             i += 1
             continue
         key, time = keys[i], times[i]
@@ -300,7 +300,7 @@ def probe(
                 is_marked = True
                 for entry in range(begins[i], ends[i]):
                     stamps[partner[lists[entry]]] = mark
-                if free_partners:
+                if free_stored:
                     for entry in range(begins[i], ends[i]):
                         appended[extra] = partner[lists[entry]]
                         extra += free[appended[extra]] & (link[appended[extra]] == number)

@@ -40,7 +40,11 @@ from eddyline.registry.tables import (
 
 
 def make_versions(connection: Connection) -> None:
-    """Format 1: versions, queries and streams."""
+    """Format 1: versions, queries and streams.
+
+    The tables are as format 1 had them: those in tables.py have columns that later migrations add. QUERIES and
+    SCHEMA_VERSION are still the same; freeze them here before either changes.
+    """
     streams = Table(
         STREAMS.name,
         MetaData(),

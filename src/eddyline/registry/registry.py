@@ -162,7 +162,7 @@ class Registry:
     def declare(
         self, stream: Stream, *, author: str | None = None, reason: str = "", check: Check | None = None
     ) -> Change:
-        """Enter a stream; one that is declared otherwise already is changed if `check` lets all queries be."""
+        """Enter a stream; one that has another declaration is changed if `check` lets all queries be."""
         return self.change((), streams=[stream], author=author, reason=reason, check=check)
 
     def set_join_window(

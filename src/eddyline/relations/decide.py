@@ -33,7 +33,7 @@ def implies(
       price in (-inf, 5.0) and symbol in {'EUR'}   lies in   price in (-inf, 10.0)
     >>> found = implies(cheap, cheap_fx, streams=quotes)
     >>> found.verdict, bool(found), dict(found.row)
-    ('not implied', False, {'symbol': '', 'price': 9.0})
+    ('not implied', False, {'symbol': '', 'price': 0.0})
     """
     return Pair.of(a, b, streams, given, budget, time_zone).implies()
 

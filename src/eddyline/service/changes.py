@@ -43,7 +43,7 @@ class Signature:
 class Declaration:
     """Streams that come with queries, as `read_source` takes them; `name` is that of a lone one.
 
-    `times` says more about event times. `join_window` is that of joins that name none, NO_WINDOW takes it away. A stream
+    `times` says more about event times. `join_window` is that of joins that name none, NO_WINDOW removes it. A stream
     that is there with other columns, or another event time, and another join window are changed only where that is asked
     for (`redeclare`).
     """

@@ -171,7 +171,7 @@ def test_schema_of_a_declared_stream(registry: Registry) -> None:
     assert result.exit_code == Exit.FAILURE and "declared with other columns" in result.stderr
     result = run("add", "b", "SELECT * FROM quotes WHERE volume > 1", "--schema", wider, "--redeclare")
     assert result.exit_code == 0 and "volume" in registry.streams()[0].schema.names
-    told = "stream quotes is declared otherwise from now on: column volume none -> bigint"
+    told = "stream quotes was redeclared: column volume none -> bigint"
     assert told in result.stdout.splitlines()
     result = run(
         "add", "c", "SELECT * FROM quotes", "--schema", "quotes=symbol STRING, volume BIGINT", "--redeclare"
@@ -505,7 +505,7 @@ def test_event_times_that_are_declared_otherwise(here: Path) -> None:
     result = run("add", "new", DEAR, "--schema", TIMED)
     assert result.exit_code == Exit.FAILURE and "is declared with another event time" in result.stderr
     result = run("add", "new", DEAR, *said, "1 minute", "--redeclare")
-    told = "stream quotes is declared otherwise from now on: lateness 10 seconds -> 1 minute"
+    told = "stream quotes was redeclared: lateness 10 seconds -> 1 minute"
     assert result.exit_code == 0 and told in result.stdout.splitlines()
     assert (
         "~ stream quotes (symbol, price, ts, day), event time ts, lateness 1 minute"
@@ -524,7 +524,7 @@ def test_going_back_tells_which_streams_are_declared_otherwise(here: Path) -> No
     assert run("add", "new", DEAR, *said).exit_code == 0
     assert run("rollback", "1").stdout.splitlines() == [
         "stream trades is no longer declared",
-        "stream quotes is declared otherwise from now on: event time ts -> none, lateness 1 minute -> none",
+        "stream quotes was redeclared: event time ts -> none, lateness 1 minute -> none",
         "eddyline.db, version 4: 2 removed, 1 unchanged",
     ]
     assert [each["new"]["name"] for each in read("rollback", "2")["streams"]] == ["trades"]

@@ -125,11 +125,11 @@ REFUSED = {
         'Stream(..., event_time="ts", lateness="10 seconds"); in a shell --event-time and --lateness',
     ),
     "SELECT q.price FROM quotes q JOIN patient t ON q.symbol = t.symbol AND t.ts = q.ts": (
-        'stream "patient" says no lateness',
+        'stream "patient" declares no lateness',
         'Stream(..., event_time="ts", lateness="10 seconds"); in a shell --lateness',
     ),
     "SELECT a.n FROM counted a JOIN counted b ON a.symbol = b.symbol AND a.n = b.n": (
-        'stream "counted" says no lateness',
+        'stream "counted" declares no lateness',
         'Stream(..., event_time="n", lateness=10); in a shell --lateness',
     ),
     "SELECT q.price FROM quotes q JOIN daily d ON q.symbol = d.symbol AND d.day = q.ts": (
@@ -297,7 +297,7 @@ def test_a_stream_that_is_declared_otherwise_loses_its_tuples(
     redeclare(registry, engine, lateness="1 minute")
     assert pairs(engine, "trades", ("A", 3.0, 1)) == []  # the quote of A is gone
     assert caplog.messages == [
-        'stream "quotes" is declared otherwise: 1 tuples that were kept for joins are dropped'
+        'stream "quotes" was redeclared: 1 tuples that were kept for joins are dropped'
     ]
     pairs(engine, "quotes", ("A", 4.0, 1))
     assert pairs(engine, "trades", ("A", 5.0, 2)) == [(4.0, 5.0)]
@@ -323,7 +323,7 @@ def test_a_stream_that_says_no_lateness_any_more(registry: Registry) -> None:
     pairs(engine, "quotes", ("A", 1.0, 0))
     redeclare(registry, engine)
     assert [str(problem) for problem in engine.problems] == [
-        'query "join": stream "quotes" says no lateness\n'
+        'query "join": stream "quotes" declares no lateness\n'
         'hint: Stream(..., event_time="ts", lateness="10 seconds"); in a shell --lateness'
     ]
     assert list(engine) == ["all"]
@@ -356,7 +356,7 @@ def test_a_window_of_a_thousand_years() -> None:
 
 
 def test_one_key_in_half_of_the_rows(caplog: pytest.LogCaptureFixture) -> None:
-    engine = new_engine(joins=JoinSettings(most_pairs=1_000))
+    engine = new_engine(joins=JoinSettings(max_pairs=1_000))
     rows: list[Row] = [("hot" if n % 2 else f"cold {n}", float(n), 0) for n in range(400)]
     pairs(engine, "quotes", *rows)
     found = pairs(engine, "trades", *rows)
@@ -484,7 +484,7 @@ def test_after_a_restart_joins_start_anew(tmp_path: Path, caplog: pytest.LogCapt
         assert engine.push("quotes", batch(("A", 1.0, 0)), batch_id="1").repeated
         assert pairs(engine, "trades", ("A", 2.0, 1)) == []
         assert caplog.messages == [
-            "joins start anew: tuples from before the restart are not known; "
+            "joins start empty: tuples from before the restart are lost; "
             "engine.state() tells from which event time on joins are complete"
         ]
         # first tuple, lateness and window: whatever partners a later tuple has came after the restart
@@ -633,7 +633,7 @@ def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    "settings", [{"max_bytes": 0}, {"max_bytes": "5 MB"}, {"most_pairs": None}, {"most_pairs": 1.5}]
+    "settings", [{"max_bytes": 0}, {"max_bytes": "5 MB"}, {"max_pairs": None}, {"max_pairs": 1.5}]
 )
 def test_limits_that_make_no_sense(settings: dict[str, Any]) -> None:
     ((name, value),) = settings.items()

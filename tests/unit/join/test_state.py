@@ -218,7 +218,7 @@ def test_a_residual_that_breaks_leaves_the_others_alone(monkeypatch: pytest.Monk
 
 
 def test_a_key_that_very_many_share_comes_in_parts(caplog: pytest.LogCaptureFixture) -> None:
-    state, of = JoinState([A, B], settings=JoinSettings(most_pairs=10)), roles((-5, 5))
+    state, of = JoinState([A, B], settings=JoinSettings(max_pairs=10)), roles((-5, 5))
     push(state, A, of, *((1, "k", x) for x in range(30)))
     with caplog.at_level(logging.WARNING, "eddyline.join"):
         found = push(state, B, of, *((1, "k", x) for x in range(3)))

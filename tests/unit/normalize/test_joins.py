@@ -184,7 +184,7 @@ def test_streams_have_event_times() -> None:
 def test_streams_say_their_lateness(time: str, example: str) -> None:
     known = {**KNOWN, "quotes": Stream("quotes", COLUMNS, event_time=time)}
     assert refusal(TIED, known) == (
-        f'stream "quotes" says no lateness\nhint: Stream(..., event_time="{time}", lateness={example}); in a shell --lateness'
+        f'stream "quotes" declares no lateness\nhint: Stream(..., event_time="{time}", lateness={example}); in a shell --lateness'
     )
 
 

@@ -166,5 +166,5 @@ def test_options_that_make_no_sense(options: TimeOptions, kind: type[EddylineErr
 
 
 def test_options_without_a_schema() -> None:
-    with pytest.raises(UsageError, match="--ahead speaks of a stream that comes with --schema"):
+    with pytest.raises(UsageError, match="--ahead needs a stream"):
         streams_of([], [], name=None, times=TimeOptions(ahead=["1 day"]))

@@ -46,7 +46,7 @@ def _redeclared(before: Stream, after: Stream | None) -> str:
     if after is None:
         return f"stream {before.name} is no longer declared"
     changes = ", ".join(_changes(before, after)) or what_differs(before, after)
-    return f"stream {after.name} is declared otherwise from now on: {changes}"
+    return f"stream {after.name} was redeclared: {changes}"
 
 
 def _changes(before: Stream, after: Stream) -> Iterator[str]:

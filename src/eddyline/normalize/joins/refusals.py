@@ -31,7 +31,7 @@ def event_time_of(stream: Stream, join: BoundJoin) -> EventTime:
     if times.lateness is None:
         example = "10" if times.type in t.INTEGRAL else '"1 day"' if times.type == t.DATE else '"10 seconds"'
         declare = f'Stream(..., event_time="{times.column}", lateness={example}); in a shell --lateness'
-        raise QueryError(f'stream "{stream.name}" says no lateness', sql=join.sql, hint=declare)
+        raise QueryError(f'stream "{stream.name}" declares no lateness', sql=join.sql, hint=declare)
     return times
 
 

@@ -55,9 +55,9 @@ class TimeOptions:
             named, value = split_name(text)
             name = named or ""
             if not streams:
-                raise UsageError(f"{option} speaks of a stream that comes with --schema, and there is none")
+                raise UsageError(f"{option} needs a stream: add --schema")
             if name and name.lower() not in names:
-                raise UsageError(f'{option} names the stream "{name}", of which nothing else is said')
+                raise UsageError(f'{option} names the stream "{name}", which has no --schema')
             if name.lower() in found:
                 raise UsageError(f"{option} is given twice" + (f' for "{name}"' if name else ""))
             found[name.lower()] = value.strip()
