@@ -27,9 +27,10 @@ class BoxTree:
     def _all(self) -> Active:
         return (1 << len(self.boxes)) - 1
 
-    def has_container(self, part: Intervals) -> bool:
+    def covers(self, part: Intervals) -> bool | None:
         self._hold(self._all)
-        return any(contains(self.boxes[number], part) for number in self._tree.search(_rectangle(part)))
+        found = self._tree.search(_rectangle(part))
+        return True if any(contains(self.boxes[number], part) for number in found) else None
 
     def start(self, part: Intervals) -> Active:
         return self._all

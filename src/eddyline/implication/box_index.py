@@ -31,8 +31,8 @@ class BoxIndex(Protocol):
     def boxes(self) -> Sequence[Box]:
         """The boxes."""
 
-    def has_container(self, part: Intervals) -> bool:
-        """Whether one of the boxes contains a part."""
+    def covers(self, part: Intervals) -> bool | None:
+        """What one look tells: true if one of the boxes contains a part, false if it is known that they do not cover it."""
 
     def start(self, part: Intervals) -> Active:
         """The boxes that are active for a part before it has met any."""
@@ -53,8 +53,8 @@ class PrefixBitmaps:
     ... )
     >>> query = (interval(3, 10),)
     >>> active = index.start(query)
-    >>> bin(active), index.first(query, active), index.has_container(query)
-    ('0b11', 0, False)
+    >>> bin(active), index.first(query, active), index.covers(query), index.covers((interval(9, 13),))
+    ('0b11', 0, None, False)
     >>> [(describe(left), bin(active)) for left, active in index.split(query, active, 0)]
     [('(9, 10]', '0b10')]
     """
@@ -75,13 +75,15 @@ class PrefixBitmaps:
             for box in predicate.boxes
         ]
 
-    def has_container(self, part: Intervals) -> bool:
-        found = self._all
+    def covers(self, part: Intervals) -> bool | None:
+        """By two corners: a box that has both contains the part, and if no box has one of them, nothing covers it."""
+        lowest = highest = self._all
         for (start, end), lows, highs in zip(part, self._lows, self._highs, strict=False):
-            found &= lows.up_to(start) & ~highs.below(end)
-            if not found:
-                break
-        return found != 0
+            lowest &= lows.up_to(start) & ~highs.up_to(start)
+            highest &= lows.below(end) & ~highs.below(end)
+            if not (lowest and highest):
+                return False
+        return True if lowest & highest else None
 
     def start(self, part: Intervals) -> Active:
         active = self._all

@@ -11,7 +11,7 @@ from math import inf, prod
 
 from eddyline.implication.boxes import HIGHEST, LOWEST, Box, Predicate, contains, hull, length
 from eddyline.implication.matching import Matching, Stream, Work
-from eddyline.implication.quick_check import IMPLIED, quick_check
+from eddyline.implication.quick_check import is_implied
 
 Cost = tuple[int, float]
 
@@ -32,7 +32,7 @@ def complex_relaxation(
     work = work or Work()
     relaxed = stream
     for box in query.boxes:
-        if not (quick and quick_check(relaxed, box, work) == IMPLIED):
+        if not (quick and is_implied(relaxed, box, work)):
             relaxed = _relaxed(relaxed, box, work)
     return Matching(relaxed is stream, relaxed.predicate)
 

@@ -7,8 +7,9 @@ differ in which part is split next, and so in how many wait:
     depth-first     one part until nothing of it is left, then the next          (n-1)(2d-1) + 2d
     mixed           all parts of one split, then the parts that the last left    (n-2)(2d-1)2d + (2d)^2
 
-With an index a part meets only boxes that overlap it, and the search ends with the first part that none overlaps. Boxes that
+With an index one look at two corners decides many boxes. A part meets only boxes that overlap it, and the search ends with the first part that none overlaps. Boxes that
 a part has met already are inactive. (They would not be found again anyway: what a box leaves of a part does not overlap it.)
+Boxes that were added since the index was built are few, and only parts that are left by all others meet them.
 
 Corrected: a box that overlaps nothing makes the match false (the paper appends it and forgets to say so), dimensions that
 only the stream's box mentions split a part too, and the queues of depth-first and mixed are last in, first out.
@@ -20,17 +21,17 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from eddyline.implication.box_index import BoxIndex, Part
-from eddyline.implication.boxes import Box, Intervals, Predicate, outside, overlaps
+from eddyline.implication.boxes import Box, Intervals, Predicate, contains, outside, overlaps
 from eddyline.implication.matching import Matching, Stream, Work
 from eddyline.implication.quick_check import DISJOINT, IMPLIED, quick_check
 
 
 class Strategy(NamedTuple):
-    """A split strategy: whether boxes cover a part, and whether those of an index cover all of some parts."""
+    """A split strategy: whether boxes cover a part, and whether those of an index do, with some more boxes."""
 
     name: str
     covers: Callable[[Sequence[Box], Intervals, Work], bool]
-    covers_by_index: Callable[[BoxIndex, list[Intervals], Work], bool]
+    covers_by_index: Callable[[BoxIndex, Sequence[Box], Intervals, Work], bool]
 
 
 def exact_matching(
@@ -50,21 +51,40 @@ def exact_matching(
     work = work or Work()
     relaxed = stream
     for box in query.boxes:
-        checked = quick_check(relaxed, box, work) if quick else None
-        if checked == IMPLIED:
-            continue
-        if checked == DISJOINT or not _covered(relaxed, box.intervals, strategy, work):
+        covered = _covered_at_a_glance(relaxed, box, work) if quick else None
+        if covered is None:
+            covered = _covered(relaxed, box.intervals, strategy, work)
+        if not covered:
             relaxed = relaxed.with_box(box)
     return Matching(relaxed is stream, relaxed.predicate)
+
+
+def _covered_at_a_glance(stream: Stream, box: Box, work: Work) -> bool | None:
+    """By the quick check, or by one look at the index; None if only splitting can tell."""
+    if stream.index is None:
+        checked = quick_check(stream, box, work)
+        return True if checked == IMPLIED else False if checked == DISJOINT else None
+    part, covered = box.intervals, stream.index.covers(box.intervals)
+    for each in stream.added:
+        work.compared()
+        if contains(each, part):
+            return True
+        if covered is False and _may_hold_a_corner(each, part):
+            covered = None
+    return covered
+
+
+def _may_hold_a_corner(box: Box, part: Intervals) -> bool:
+    """Whether the lowest or the highest corner of a part lies in a box, or at its edge."""
+    lowest = tuple([(start, start) for start, _ in part])
+    highest = tuple([(end, end) for _, end in part])
+    return contains(box, lowest) or contains(box, highest)
 
 
 def _covered(stream: Stream, part: Intervals, strategy: Strategy, work: Work) -> bool:
     if stream.index is None:
         return strategy.covers(stream.predicate.boxes, part, work)
-    parts = [part]
-    for box in stream.added:
-        parts = [left for each in parts for left in compare_dimensions(box, each, work)]
-    return strategy.covers_by_index(stream.index, parts, work)
+    return strategy.covers_by_index(stream.index, stream.added, part, work)
 
 
 def compare_dimensions(box: Box, part: Intervals, work: Work) -> list[Intervals]:
@@ -121,63 +141,63 @@ def _mixed(boxes: Sequence[Box], part: Intervals, work: Work) -> bool:
     return True
 
 
-def _breadth_first_by_index(index: BoxIndex, parts: list[Intervals], work: Work) -> bool:
+def _breadth_first_by_index(index: BoxIndex, added: Sequence[Box], part: Intervals, work: Work) -> bool:
     """Algorithm 10, where each part waits for the first box that overlaps it."""
     waiting: list[list[Part]] = [[] for _ in index.boxes]
-    if not _wait(index, [(part, index.start(part)) for part in parts], waiting):
-        return False
-    alive = len(parts)
+
+    def wait(parts: list[Part]) -> bool:
+        """False if one of the parts meets no box."""
+        for each, active in parts:
+            first = index.first(each, active)
+            if first >= 0:
+                waiting[first].append((each, active))
+            elif not _breadth_first(added, each, work):
+                return False
+        return True
+
+    covered, alive = wait([(part, index.start(part))]), 1
     for number, level in enumerate(waiting):
         later = -1 << number  # boxes before this one are inactive for all parts
-        for part, active in level:
+        while covered and level:
+            each, active = level.pop()
             work.compared()
-            left = index.split(part, active & later, number)
+            left = index.split(each, active & later, number)
             alive += len(left) - 1
             work.waiting(alive)
-            if not _wait(index, left, waiting):
-                return False
-        level.clear()
-    return True
+            covered = wait(left)
+    return covered
 
 
-def _wait(index: BoxIndex, parts: list[Part], waiting: list[list[Part]]) -> bool:
-    """Let parts wait for the boxes they meet next; false if one of them meets none."""
-    for part, active in parts:
-        first = index.first(part, active)
-        if first < 0:
-            return False
-        waiting[first].append((part, active))
-    return True
-
-
-def _depth_first_by_index(index: BoxIndex, parts: list[Intervals], work: Work) -> bool:
+def _depth_first_by_index(index: BoxIndex, added: Sequence[Box], part: Intervals, work: Work) -> bool:
     """Algorithm 11, each part with its active boxes."""
-    waiting = [(part, index.start(part)) for part in parts]
+    waiting = [(part, index.start(part))]
     while waiting:
         work.waiting(len(waiting))
         part, active = waiting.pop()
         first = index.first(part, active)
-        if first < 0:
+        if first >= 0:
+            work.compared()
+            waiting += index.split(part, active, first)
+        elif not _depth_first(added, part, work):
             return False
-        work.compared()
-        waiting += index.split(part, active, first)
     return True
 
 
-def _mixed_by_index(index: BoxIndex, parts: list[Intervals], work: Work) -> bool:
+def _mixed_by_index(index: BoxIndex, added: Sequence[Box], part: Intervals, work: Work) -> bool:
     """Algorithm 12, each part with its active boxes."""
-    waiting, alive = [[(part, index.start(part)) for part in parts]], len(parts)
+    waiting, alive = [[(part, index.start(part))]], 1
     while waiting:
-        for part, active in waiting.pop():
-            first = index.first(part, active)
-            if first < 0:
+        for each, active in waiting.pop():
+            first = index.first(each, active)
+            if first < 0 and not _mixed(added, each, work):
                 return False
-            work.compared()
-            left = index.split(part, active, first)
+            left: list[Part] = []
+            if first >= 0:
+                work.compared()
+                left = index.split(each, active, first)
+                waiting.append(left)
             alive += len(left) - 1
             work.waiting(alive)
-            if left:
-                waiting.append(left)
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eddyline.implication.boxes import Predicate
 from eddyline.implication.matching import Matching, Stream, Work
-from eddyline.implication.quick_check import IMPLIED, quick_check
+from eddyline.implication.quick_check import is_implied
 
 
 def simple_relaxation(
@@ -24,6 +24,6 @@ def simple_relaxation(
     work = work or Work()
     relaxed = stream
     for box in query.boxes:
-        if not (quick and quick_check(relaxed, box, work) == IMPLIED):
+        if not (quick and is_implied(relaxed, box, work)):
             relaxed = relaxed.with_box(box)
     return Matching(relaxed is stream, relaxed.predicate)
