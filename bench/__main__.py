@@ -35,7 +35,7 @@ from bench.suites import (
 from eddyline.standing.merging.own_process import collect_rarely
 
 Suite = Callable[[Setting], Iterable[Record]]
-PAPERS: Final = ("asc-1", "asc-2", "cacq", "beyond")
+PAPERS: Final = ("asc-1", "asc-2", "cacq", "disj", "beyond")
 EXAMPLES: Final = """examples:
   python -m bench figures                                        all, quick: under five minutes of one core
   python -m bench figures --paper cacq beyond                    CACQ's, and those beyond the papers

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from bench.baselines.box_trees import RStarTree, RTree
+from bench.experiments import plots
 from bench.experiments.disj_predicates import Shape, queries, streams
-from bench.experiments.result import Row
+from bench.experiments.result import Result, Row, mean
 from bench.experiments.scale import Scale
 from eddyline.implication.box_index import BoxIndex, PrefixBitmaps
 from eddyline.implication.boxes import Predicate
@@ -23,6 +23,9 @@ from eddyline.implication.complex_relaxation import complex_relaxation
 from eddyline.implication.exact_matching import BREADTH_FIRST, DEPTH_FIRST, MIXED, Strategy, exact_matching
 from eddyline.implication.matching import Matching, Stream, TooMuchWork, Work
 from eddyline.implication.simple_relaxation import simple_relaxation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LIMIT: Final = 200_000
 TIME: Final = "ms a pair"
@@ -118,9 +121,68 @@ class _Run:
         }
 
 
-def swept(
-    names: Iterable[str], shapes: Mapping[int, Shape], scale: Scale, by: str, **more: object
-) -> list[Row]:
-    """The rows of several shapes, by what is varied."""
-    measure = partial(measured, list(names), scale=scale)
-    return [{by: at, **more, **row} for at, shape in shapes.items() for row in measure(shape)]
+SWEEPS: Final[dict[str, tuple[str, tuple[int, ...], int]]] = {
+    "dimensions": ("dimensions", (2, 4, 6, 8), 6),
+    "boxes of the query": ("query_boxes", (1, 2, 4, 6), 2),
+    "boxes of the stream": ("stream_boxes", (5, 10, 20, 30), 20),
+}  # by panel: what is varied, its values, and the paper's default
+
+
+def sweeps(names: Iterable[str], shape: Shape, scale: Scale, **more: object) -> list[Row]:
+    """The rows of the paper's three sweeps, each away from its defaults."""
+    chosen = list(names)
+    return [
+        {"panel": panel, "at": value, **more, **row}
+        for panel, (varied, values, _) in SWEEPS.items()
+        for value in values
+        for row in measured(chosen, replace(shape, **{varied: value}), scale)
+    ]
+
+
+@dataclass(frozen=True)
+class Gains:
+    """How many times quicker one algorithm is than another, by panel and value."""
+
+    times: dict[str, dict[int, float]]
+
+    @property
+    def by_default(self) -> float:
+        """With the paper's defaults, which each panel measures once: the median."""
+        return statistics.median([self.times[panel][default] for panel, (_, _, default) in SWEEPS.items()])
+
+    @property
+    def least_at_the_ends(self) -> float:
+        """The least of those at the largest value of each panel."""
+        return min(list(times.values())[-1] for times in self.times.values())
+
+    def __str__(self) -> str:
+        ends = [
+            f"{list(times)[-1]} {panel} {list(times.values())[-1]:.3g}" for panel, times in self.times.items()
+        ]
+        return f"by default {self.by_default:.3g} times, {', '.join(ends)}"
+
+
+def gains(rows: Sequence[Row], slow: str, quick: str) -> Gains:
+    """What the second algorithm gains over the first."""
+    found: dict[str, dict[int, float]] = {}
+    for panel, (_, values, _) in SWEEPS.items():
+        at = {value: {"panel": panel, "at": value} for value in values}
+        found[panel] = {
+            value: mean(rows, TIME, series=slow, **where) / mean(rows, TIME, series=quick, **where)
+            for value, where in at.items()
+        }
+    return Gains(found)
+
+
+def draw(result: Result, names: Mapping[str, Sequence[str]], by: str) -> Figure:
+    """The three sweeps beside each other, a row for each value of a column, with the series it has."""
+    figure, panels = plots.grid(len(names), len(SWEEPS))
+    places = [(value, panel) for value in names for panel in SWEEPS]
+    for axes, (value, panel) in zip(panels, places, strict=True):
+        plots.lines(axes, result.only(panel=panel, **{by: value}), names[value], "at", TIME)
+        axes.set_yscale("log")
+        axes.set_title(value, fontsize=8)
+        axes.set_xlabel(panel)
+    for axes in panels[:: len(SWEEPS)]:
+        axes.legend(fontsize=6)
+    return figure

@@ -7,9 +7,10 @@ differ in which part is split next, and so in how many wait:
     depth-first     one part until nothing of it is left, then the next          (n-1)(2d-1) + 2d
     mixed           all parts of one split, then the parts that the last left    (n-2)(2d-1)2d + (2d)^2
 
-With an index one look at two corners decides many boxes. A part meets only boxes that overlap it, and the search ends with the first part that none overlaps. Boxes that
-a part has met already are inactive. (They would not be found again anyway: what a box leaves of a part does not overlap it.)
-Boxes that were added since the index was built are few, and only parts that are left by all others meet them.
+With an index one look at two corners decides many boxes. In what follows a part meets only boxes that overlap it, and the
+search ends with the first part that none overlaps. Boxes that a part has met already are inactive. (They would not be found
+again anyway: what a box leaves of a part does not overlap it.) Boxes that were added since the index was built are few, and
+only parts that all others leave meet them.
 
 Corrected: a box that overlaps nothing makes the match false (the paper appends it and forgets to say so), dimensions that
 only the stream's box mentions split a part too, and the queues of depth-first and mixed are last in, first out.
