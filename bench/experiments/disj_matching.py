@@ -155,6 +155,16 @@ class Gains:
         """The least of those at the largest value of each panel."""
         return min(list(times.values())[-1] for times in self.times.values())
 
+    @property
+    def least_with_20_boxes(self) -> float:
+        """The least of those with a stream of 20 boxes, whatever else is varied."""
+        return min(
+            gain
+            for panel, times in self.times.items()
+            for value, gain in times.items()
+            if panel != "boxes of the stream" or value == 20
+        )
+
     def __str__(self) -> str:
         ends = [
             f"{list(times)[-1]} {panel} {list(times.values())[-1]:.3g}" for panel, times in self.times.items()

@@ -18,7 +18,7 @@ from itertools import accumulate
 from operator import or_
 from typing import NamedTuple, Protocol
 
-from eddyline.implication.boxes import Box, Cut, Intervals, Predicate
+from eddyline.implication.boxes import Box, Cut, Interval, Intervals, Predicate
 
 Active = int  # the boxes that a part may still meet, as a bitmap
 Part = tuple[Intervals, Active]
@@ -62,35 +62,31 @@ class PrefixBitmaps:
     def __init__(self, predicate: Predicate) -> None:
         self.boxes = predicate.boxes
         self._all = (1 << len(predicate.boxes)) - 1
-        columns = list(zip(*[box.intervals for box in predicate.boxes], strict=True))
-        self._lows = [_Ends([low for low, _ in column]) for column in columns]
-        self._highs = [_Ends([high for _, high in column]) for column in columns]
-        cuts = [{cut for ends in column for cut in ends} for column in columns]
-        reach = [
-            {cut: _Reach(self._lows[n].below(cut), self._all & ~self._highs[n].up_to(cut)) for cut in cuts[n]}
-            for n in range(len(columns))
-        ]
-        self._splits = [
-            [(n, low, high, *reach[n][low], *reach[n][high]) for n, low, high in box.sides]
-            for box in predicate.boxes
-        ]
+        columns = zip(*[box.intervals for box in predicate.boxes], strict=True)
+        self._dimensions = [_Dimension(column) for column in columns]
+        self._splits = [[self._ends(*side) for side in box.sides] for box in predicate.boxes]
+
+    def _ends(self, dimension: int, low: Cut, high: Cut) -> tuple[int, Cut, Cut, int, int, int, int]:
+        """A side of a box, with the boxes below and above its two ends."""
+        at = self._dimensions[dimension]
+        return dimension, low, high, at[low].below, at[low].above, at[high].below, at[high].above
 
     def covers(self, part: Intervals) -> bool | None:
         """By two corners: a box that has both contains the part, and if no box has one of them, nothing covers it."""
         lowest = highest = self._all
-        for (start, end), lows, highs in zip(part, self._lows, self._highs, strict=False):
-            lowest &= lows.up_to(start) & ~highs.up_to(start)
-            highest &= lows.below(end) & ~highs.below(end)
+        for (start, end), at in zip(
+            part, self._dimensions, strict=False
+        ):  # without boxes there are no dimensions
+            lowest &= at[start].just_above
+            highest &= at[end].just_below
             if not (lowest and highest):
                 return False
         return True if lowest & highest else None
 
     def start(self, part: Intervals) -> Active:
         active = self._all
-        for (start, end), lows, highs in zip(part, self._lows, self._highs, strict=False):
-            active &= lows.below(end) & ~highs.up_to(start)
-            if not active:
-                break
+        for (start, end), at in zip(part, self._dimensions, strict=False):
+            active &= at[start].above & at[end].below
         return active
 
     def first(self, part: Intervals, active: Active) -> int:
@@ -117,10 +113,32 @@ class PrefixBitmaps:
 
 
 class _Reach(NamedTuple):
-    """The boxes that can overlap what lies below a cut, and those that can overlap what lies above it."""
+    """Boxes by how they lie to a cut: bitmaps of those that reach below it, above it, and of those that lie around the places next to it."""
 
     below: int
     above: int
+    just_below: int
+    just_above: int
+
+
+class _Dimension(dict[Cut, _Reach]):
+    """The boxes around each cut of one dimension; those at ends of boxes are kept, others are found by binary search."""
+
+    def __init__(self, intervals: Sequence[Interval]) -> None:
+        super().__init__()
+        self._lows = _Ends([low for low, _ in intervals])
+        self._highs = _Ends([high for _, high in intervals])
+        self._all = (1 << len(intervals)) - 1
+        self.update({cut: self[cut] for ends in intervals for cut in ends})
+
+    def __missing__(self, cut: Cut) -> _Reach:
+        starting, ended = self._lows.below(cut), self._highs.up_to(cut)
+        return _Reach(
+            starting,
+            self._all & ~ended,
+            starting & ~self._highs.below(cut),
+            self._lows.up_to(cut) & ~ended,
+        )
 
 
 class _Ends:

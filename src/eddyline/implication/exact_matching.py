@@ -9,8 +9,8 @@ differ in which part is split next, and so in how many wait:
 
 With an index one look at two corners decides many boxes. In what follows a part meets only boxes that overlap it, and the
 search ends with the first part that none overlaps. Boxes that a part has met already are inactive. (They would not be found
-again anyway: what a box leaves of a part does not overlap it.) Boxes that were added since the index was built are few, and
-only parts that all others leave meet them.
+again anyway: what a box leaves of a part does not overlap it.) Boxes that were added since the index was built are few; parts
+meet them first.
 
 Corrected: a box that overlaps nothing makes the match false (the paper appends it and forgets to say so), dimensions that
 only the stream's box mentions split a part too, and the queues of depth-first and mixed are last in, first out.
@@ -28,11 +28,11 @@ from eddyline.implication.quick_check import DISJOINT, IMPLIED, quick_check
 
 
 class Strategy(NamedTuple):
-    """A split strategy: whether boxes cover a part, and whether those of an index do, with some more boxes."""
+    """A split strategy: whether boxes cover a part, and whether those of an index do."""
 
     name: str
     covers: Callable[[Sequence[Box], Intervals, Work], bool]
-    covers_by_index: Callable[[BoxIndex, Sequence[Box], Intervals, Work], bool]
+    covers_by_index: Callable[[BoxIndex, Intervals, Work], bool]
 
 
 def exact_matching(
@@ -65,27 +65,36 @@ def _covered_at_a_glance(stream: Stream, box: Box, work: Work) -> bool | None:
     if stream.index is None:
         checked = quick_check(stream, box, work)
         return True if checked == IMPLIED else False if checked == DISJOINT else None
-    part, covered = box.intervals, stream.index.covers(box.intervals)
-    for each in stream.added:
-        work.compared()
-        if contains(each, part):
-            return True
-        if covered is False and _may_hold_a_corner(each, part):
-            covered = None
+    part, added = box.intervals, stream.added
+    work.compared(len(added))
+    if any(contains(each, part) for each in added):
+        return True
+    covered = stream.index.covers(part)
+    if covered is False and any(_may_hold_a_corner(each, part) for each in added):
+        return None
     return covered
 
 
 def _may_hold_a_corner(box: Box, part: Intervals) -> bool:
     """Whether the lowest or the highest corner of a part lies in a box, or at its edge."""
-    lowest = tuple([(start, start) for start, _ in part])
-    highest = tuple([(end, end) for _, end in part])
-    return contains(box, lowest) or contains(box, highest)
+    lowest = all(low <= part[n][0] <= high for n, low, high in box.sides)
+    return lowest or all(low <= part[n][1] <= high for n, low, high in box.sides)
 
 
 def _covered(stream: Stream, part: Intervals, strategy: Strategy, work: Work) -> bool:
     if stream.index is None:
         return strategy.covers(stream.predicate.boxes, part, work)
-    return strategy.covers_by_index(stream.index, stream.added, part, work)
+    waiting = [
+        (part, 0)
+    ]  # the boxes that the index lacks are met first: what they leave is often covered by nothing
+    while waiting:
+        part, number = waiting.pop()
+        if number < len(stream.added):
+            left = compare_dimensions(stream.added[number], part, work)
+            waiting += [(each, number + 1) for each in left]
+        elif not strategy.covers_by_index(stream.index, part, work):
+            return False
+    return True
 
 
 def compare_dimensions(box: Box, part: Intervals, work: Work) -> list[Intervals]:
@@ -142,7 +151,7 @@ def _mixed(boxes: Sequence[Box], part: Intervals, work: Work) -> bool:
     return True
 
 
-def _breadth_first_by_index(index: BoxIndex, added: Sequence[Box], part: Intervals, work: Work) -> bool:
+def _breadth_first_by_index(index: BoxIndex, part: Intervals, work: Work) -> bool:
     """Algorithm 10, where each part waits for the first box that overlaps it."""
     waiting: list[list[Part]] = [[] for _ in index.boxes]
 
@@ -150,10 +159,9 @@ def _breadth_first_by_index(index: BoxIndex, added: Sequence[Box], part: Interva
         """False if one of the parts meets no box."""
         for each, active in parts:
             first = index.first(each, active)
-            if first >= 0:
-                waiting[first].append((each, active))
-            elif not _breadth_first(added, each, work):
+            if first < 0:
                 return False
+            waiting[first].append((each, active))
         return True
 
     covered, alive = wait([(part, index.start(part))]), 1
@@ -169,36 +177,34 @@ def _breadth_first_by_index(index: BoxIndex, added: Sequence[Box], part: Interva
     return covered
 
 
-def _depth_first_by_index(index: BoxIndex, added: Sequence[Box], part: Intervals, work: Work) -> bool:
+def _depth_first_by_index(index: BoxIndex, part: Intervals, work: Work) -> bool:
     """Algorithm 11, each part with its active boxes."""
     waiting = [(part, index.start(part))]
     while waiting:
         work.waiting(len(waiting))
         part, active = waiting.pop()
         first = index.first(part, active)
-        if first >= 0:
-            work.compared()
-            waiting += index.split(part, active, first)
-        elif not _depth_first(added, part, work):
+        if first < 0:
             return False
+        work.compared()
+        waiting += index.split(part, active, first)
     return True
 
 
-def _mixed_by_index(index: BoxIndex, added: Sequence[Box], part: Intervals, work: Work) -> bool:
+def _mixed_by_index(index: BoxIndex, part: Intervals, work: Work) -> bool:
     """Algorithm 12, each part with its active boxes."""
     waiting, alive = [[(part, index.start(part))]], 1
     while waiting:
         for each, active in waiting.pop():
             first = index.first(each, active)
-            if first < 0 and not _mixed(added, each, work):
+            if first < 0:
                 return False
-            left: list[Part] = []
-            if first >= 0:
-                work.compared()
-                left = index.split(each, active, first)
-                waiting.append(left)
+            work.compared()
+            left = index.split(each, active, first)
             alive += len(left) - 1
             work.waiting(alive)
+            if left:
+                waiting.append(left)
     return True
 
 

@@ -51,7 +51,7 @@ class Work:
 
     limit: float = float("inf")
     comparisons: int = 0  # of a box, or a part of one, with a box of the stream
-    live: int = 0  # the most parts that waited at one time
+    live: int = 0  # the most parts that waited in one search
 
     def compared(self, boxes: int = 1) -> None:
         """Count comparisons; raises `TooMuchWork` above the limit."""
