@@ -71,14 +71,16 @@ def _claims(rows: list[Row]) -> tuple[Claim, ...]:
         exact, simple = settings[setting]
         return abs(exact - THE_PAPERS["EM"]) + abs(simple - THE_PAPERS["heuristics"])
 
+    def found(panel: str) -> str:
+        each = {spread: settings[panel, spread] for spread in SPREADS}
+        return ", ".join(f"{spread:g} {exact:.0f}/{simple:.0f}" for spread, (exact, simple) in each.items())
+
     nearest = min(settings, key=distance)
     return (
         Claim(
             "exact matching finds more matches than the heuristics, for all spreads",
             all(exact > simple for exact, simple in settings.values()),
-            ", ".join(
-                f"{spread:g}: {exact:.0f}/{simple:.0f}" for (_, spread), (exact, simple) in settings.items()
-            ),
+            "; ".join(f"{panel}: {found(panel)}" for panel in PLACES),
         ),
         Claim(
             "some setting comes within 5% of 933 and 660",

@@ -1,4 +1,4 @@
-"""DISJ, table 7: what a stream lets pass after it was relaxed for four queries, one after the other.
+"""DISJ, table 7: what a stream lets pass after it was relaxed for four queries, one by one.
 
 Expected: HSR and EM give the same selectivity, 66.31, 66.37, 66.37, 66.44%, since both are exact; HCR lets at most 3.5 points more
 pass: 66.31, 67.93, 69.26, 69.82%.
