@@ -74,9 +74,7 @@ class PrefixBitmaps:
     def covers(self, part: Intervals) -> bool | None:
         """By two corners: a box that has both contains the part, and if no box has one of them, nothing covers it."""
         lowest = highest = self._all
-        for (start, end), at in zip(
-            part, self._dimensions, strict=False
-        ):  # without boxes there are no dimensions
+        for (start, end), at in zip(part, self._dimensions, strict=False):  # no boxes, no dimensions
             lowest &= at[start].just_above
             highest &= at[end].just_below
             if not (lowest and highest):
@@ -113,7 +111,7 @@ class PrefixBitmaps:
 
 
 class _Reach(NamedTuple):
-    """Boxes by how they lie to a cut: bitmaps of those that reach below it, above it, and of those that lie around the places next to it."""
+    """Bitmaps of boxes by how they lie to a cut: those that reach below or above it, those that hold the place just beside it."""
 
     below: int
     above: int

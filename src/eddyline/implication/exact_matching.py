@@ -84,9 +84,8 @@ def _may_hold_a_corner(box: Box, part: Intervals) -> bool:
 def _covered(stream: Stream, part: Intervals, strategy: Strategy, work: Work) -> bool:
     if stream.index is None:
         return strategy.covers(stream.predicate.boxes, part, work)
-    waiting = [
-        (part, 0)
-    ]  # the boxes that the index lacks are met first: what they leave is often covered by nothing
+    # The boxes that the index lacks come first: what they leave lies at the edges, and is often covered by nothing.
+    waiting = [(part, 0)]
     while waiting:
         part, number = waiting.pop()
         if number < len(stream.added):
