@@ -35,9 +35,9 @@ from bench.suites import (
 from eddyline.standing.merging.own_process import collect_rarely
 
 Suite = Callable[[Setting], Iterable[Record]]
-PAPERS: Final = ("asc-1", "asc-2", "cacq", "beyond")
+PAPERS: Final = ("asc-1", "asc-2", "cacq", "disj", "beyond")
 EXAMPLES: Final = """examples:
-  python -m bench figures                                        all, quick: under five minutes of one core
+  python -m bench figures                                        all, quick: under six minutes of one core
   python -m bench figures --paper cacq beyond                    CACQ's, and those beyond the papers
   python -m bench figures --figure asc-2-figure-6 --scale 1      one figure with the paper's sizes
   python -m bench figures --paper asc-1 --out my-figures         CSV, JSON and pictures into another folder"""
