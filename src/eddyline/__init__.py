@@ -34,6 +34,17 @@ from eddyline.model.catalog import Stream
 from eddyline.model.matches import Matches
 from eddyline.model.query import Query, StandingQuery
 from eddyline.queryset import QuerySet
+from eddyline.relations import (
+    Budget,
+    Redundancies,
+    Related,
+    Relation,
+    disjoint,
+    equivalent,
+    implies,
+    never_true,
+    relate,
+)
 
 if _TYPE_CHECKING:
     from eddyline.registry import Registry
@@ -41,6 +52,7 @@ if _TYPE_CHECKING:
 __all__ = [
     "Admission",
     "BrokenFileError",
+    "Budget",
     "Compiler",
     "ConflictError",
     "Deliveries",
@@ -63,9 +75,12 @@ __all__ = [
     "Query",
     "QueryError",
     "QuerySet",
+    "Redundancies",
     "RefusedError",
     "Registry",
     "RegistryError",
+    "Related",
+    "Relation",
     "SchemaError",
     "SettingsError",
     "SetupError",
@@ -74,7 +89,12 @@ __all__ = [
     "Stream",
     "UnknownQueryError",
     "UsageError",
+    "disjoint",
+    "equivalent",
+    "implies",
+    "never_true",
     "reference",
+    "relate",
 ]
 
 

@@ -17,6 +17,7 @@ from eddyline.execute.placed import Placed
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.execute.steering.live import OrderReport
 from eddyline.execute.why import Why
+from eddyline.implication.search import Budget
 from eddyline.model.catalog import Stream
 from eddyline.model.event_time import Length
 from eddyline.model.expression import Call, Expression
@@ -27,6 +28,8 @@ from eddyline.queryset.cost.cost import Cost, Costs
 from eddyline.queryset.cost.pricing import Pricing, Run
 from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.join_matches import JoinMatches, join_tables
+from eddyline.relations.question import Terms
+from eddyline.relations.redundancies import Progress, Redundancies, redundancies, relations_of
 from eddyline.sql.resolver import Resolver
 from eddyline.standing.saved import files
 from eddyline.standing.version import Known, Version
@@ -301,6 +304,26 @@ class QuerySet:
             (n, placed.executor) for n, placed in enumerate(version.segments) if placed in reading.segments
         ]
         return own, *reading.read(batch)
+
+    def redundancies(self, *, budget: Budget | None = None, progress: Progress | None = None) -> Redundancies:
+        """What is redundant in the set: queries that are the same as others, implied by others, or never true.
+
+        Of those that imply a query's matches the three tightest are listed, and the rest counted. Joins are left out.
+        `budget` limits the search for each pair. `progress` is called with a stream, how many of its queries are done, and how many there are.
+
+        >>> import pyarrow as pa
+        >>> quotes = Stream("quotes", pa.schema([("price", pa.float64())]))
+        >>> texts = {"cheap": "price < 10", "very cheap": "price < 5", "odd": "price < 5 AND price > 9"}
+        >>> queries = {id: f"SELECT * FROM quotes WHERE {text}" for id, text in texts.items()}
+        >>> QuerySet.build(queries, streams=[quotes]).redundancies().table.to_pylist()[0]
+        {'query': 'very cheap', 'relation': 'implied', 'other': 'cheap'}
+        """
+        return redundancies(self._version, Terms(budget=budget or Budget()), progress)
+
+    def relations(self, id: str, *, budget: Budget | None = None) -> Redundancies:
+        """What a query has to do with the others: all that are the same, imply it, or are implied by it."""
+        self._version.latest.table.dense(id)
+        return relations_of(self._version, id, Terms(budget=budget or Budget()))
 
     def save(self, folder: str | Path) -> None:
         """Write the compiled set into a new folder."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from eddyline.implication.search import Budget
 from eddyline.model.catalog import Stream
 from eddyline.relations.pair import Pair
-from eddyline.relations.relation import Relation
+from eddyline.relations.relation import Related, Relation
 
 
 def implies(
@@ -87,3 +87,24 @@ def never_true(
 ) -> Relation:
     """Whether no row at all satisfies a query: verdict "never true", "not never true" or "unknown"."""
     return Pair.of(a, a, streams, given, budget, time_zone).never_true()
+
+
+def relate(
+    a: str,
+    b: str,
+    *,
+    streams: Stream | Sequence[Stream],
+    given: Iterable[str] = (),
+    budget: Budget | None = None,
+    time_zone: str = "UTC",
+) -> Related:
+    """What two queries have to do with each other: equivalent, one implies the other, disjoint, overlapping, or unknown.
+
+    >>> import pyarrow as pa
+    >>> quotes = Stream("quotes", pa.schema([("price", pa.int32())]))
+    >>> relate(
+    ...     "SELECT * FROM quotes WHERE price < 3", "SELECT * FROM quotes WHERE price > 1", streams=quotes
+    ... ).verdict
+    'overlapping'
+    """
+    return Pair.of(a, b, streams, given, budget, time_zone).relate()

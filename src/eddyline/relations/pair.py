@@ -15,7 +15,7 @@ from eddyline.model.query import Query
 from eddyline.relations.proof_text import proof_lines
 from eddyline.relations.question import Answer, Side, Terms, ask
 from eddyline.relations.readable_rows import readable, row_text
-from eddyline.relations.relation import Relation
+from eddyline.relations.relation import Related, Relation
 from eddyline.sql.render import name
 
 
@@ -96,6 +96,21 @@ class Pair:
     def never_true(self) -> Relation:
         """Whether no row satisfies the one."""
         return self._told(NEVER_TRUE, ask(self.stream, [self.one], [], self.terms))
+
+    def relate(self) -> Related:
+        """All of these at once."""
+        forward, backward, apart = self.implies(), self.swapped().implies(), self.disjoint()
+        if apart and (forward or backward):
+            verdict = "never true"
+        elif forward and backward:
+            verdict = "equivalent"
+        elif apart:
+            verdict = "disjoint"
+        elif "unknown" in (forward.verdict, backward.verdict, apart.verdict):
+            verdict = "unknown"
+        else:
+            verdict = "implies" if forward else "implied by" if backward else "overlapping"
+        return Related(verdict, forward, backward, apart)
 
     def _told(self, wording: Wording, *answers: Answer) -> Relation:
         names = {"a": self.names[0], "b": self.names[1]}

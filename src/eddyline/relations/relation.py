@@ -39,3 +39,26 @@ class Relation:
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What two queries have to do with each other, with all that was found out on the way.
+
+    `verdict` is "equivalent", "implies", "implied by", "disjoint", "overlapping" (each has rows of its own, and they share
+    some), "never true" (one of them is) or "unknown" (what is left open is in the parts).
+    """
+
+    verdict: str
+    forward: Relation
+    backward: Relation
+    disjoint: Relation
+
+    def __str__(self) -> str:
+        shown = {
+            "equivalent": (self.forward, self.backward),
+            "implies": (self.forward, self.backward),
+            "implied by": (self.backward, self.forward),
+            "disjoint": (self.disjoint,),
+        }
+        return "\n".join(map(str, shown.get(self.verdict, (self.forward, self.backward, self.disjoint))))
