@@ -165,8 +165,9 @@ def _query_line(query: QueryResult, found: Backtest, names: dict[str, str]) -> M
         tag("td", _short(query.last), class_="time"),
     ]
     if found.existing:
-        share = (query.covered or 0) / query.matches if query.matches else -1
-        shown = percent(query.covered or 0, query.matches) if query.matches else "–"
+        compared = query.covered is not None and query.matches
+        share = (query.covered or 0) / query.matches if compared else -1
+        shown = percent(query.covered or 0, query.matches) if compared else "–"
         cells.append(tag("td", shown, class_="number", data_value=share))
     replaces = tag("span", "replaces", class_="pill plain") if query.replaces else None
     cells.append(tag("td", tag("span", text, class_=f"pill {kind}"), " " if replaces else None, replaces))

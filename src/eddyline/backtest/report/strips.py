@@ -15,8 +15,9 @@ _ROOMY, _TIGHT = 40, 120  # strips up to which they stand at ease, and up to whi
 
 
 def strips(found: Backtest) -> list[Markup]:
-    """For every stream, and for streams that are joined, all queries over time: the darker, the more."""
-    return [_strips(found, track) for track in found.tracks if track.rows and found.queries]
+    """For every stream that a query reads, and for streams that are joined, its queries over time: the darker, the more."""
+    read = {query.stream for query in found.queries}
+    return [_strips(found, track) for track in found.tracks if track.rows and track.stream in read]
 
 
 def _strips(found: Backtest, track: Track) -> Markup:

@@ -64,7 +64,7 @@ def check(
       eddyline query check rules.jsonl --schema 'symbol STRING, price DOUBLE'
       eddyline query check *.sql --schema q=quotes.csv --schema t=trades.ddl
       eddyline query check *.sql --schema q=quotes.csv --schema t=trades.csv --event-time ts --lateness "10 seconds"
-      eddyline query check *.sql --schema q.ddl --schema t.ddl --join-window "5 minutes"
+      eddyline query check *.sql --schema q=quotes.ddl --schema t=trades.ddl --event-time ts --lateness 0s --join-window "5 minutes"
       eddyline query check rules.sql --schema quotes.parquet --runtime spark
 
     \b
