@@ -187,6 +187,18 @@ def expression_atom(columns: str = "abklxystfg") -> Atom:
     return atom
 
 
+ATOMS: Final = {"columns": column_atom, "expressions": expression_atom}
+
+
+def few_columns(kind: str, rng: random.Random) -> Atom:
+    """Conditions that share some columns, so that they have something to do with one another."""
+    names = [*"abklxystfg"]
+    if kind == "columns":
+        return ATOMS[kind]("".join(rng.sample(names, rng.choice((1, 2, 3, 4)))))
+    pairs = rng.sample(["ab", "ab", "kl", "xy", "st", "fg"], rng.choice((1, 2)))
+    return ATOMS[kind]("".join(dict.fromkeys("".join(pairs))))
+
+
 @cache
 def _compiler(stream: Stream) -> Compiler:
     return Compiler([stream])

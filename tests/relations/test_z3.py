@@ -11,24 +11,14 @@ import pytest
 from tests.comparisons import compared
 from tests.conftest import blocks
 from tests.relations.agreement import judged_by_z3
-from tests.relations.conditions import WIDE, Atom, column_atom, expression_atom, family, side_of
+from tests.relations.conditions import ATOMS, WIDE, family, few_columns, side_of
 from tests.relations.z3_judge import Judge, LeftOut, decide
 
-ATOMS = {"columns": column_atom, "expressions": expression_atom}
 SIZES = {"columns": 3, "expressions": 2}  # an expression takes the prover ten times as long as a column
 FAMILIES = 28  # in a block
 MEMBERS = 10  # of a family, each of which is compared with all others
 
 pytestmark = pytest.mark.slow
-
-
-def few_columns(kind: str, rng: random.Random) -> Atom:
-    """Conditions that share some columns, so that they have something to do with one another."""
-    names = [*"abklxystfg"]
-    if kind == "columns":
-        return ATOMS[kind]("".join(rng.sample(names, rng.choice((1, 2, 3, 4)))))
-    pairs = rng.sample(["ab", "ab", "kl", "xy", "st", "fg"], rng.choice((1, 2)))
-    return ATOMS[kind]("".join(dict.fromkeys("".join(pairs))))
 
 
 @pytest.mark.parametrize("block", blocks(20, quick=(0,)))
