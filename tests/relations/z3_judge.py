@@ -51,22 +51,35 @@ class Judge:
 
     def __init__(self, queries: Iterable[BoundQuery]) -> None:
         predicates = [query.predicate for query in queries]
+        self._assumed: Expression | None = None
         self._texts = _places_of_texts(predicates)
         self._columns: dict[Column, Encoded] = {}
         self._encoded: dict[Expression, Encoded] = {}
         self._solver = z3.SimpleSolver()
         self._solver.set("timeout", MILLISECONDS)
         self._row: dict[str, Any] | None = None
+        for predicate in predicates:  # before anything is assumed: what columns are limited to stays
+            self.encode(predicate)
 
     def implies(self, one: BoundQuery, other: BoundQuery) -> bool | None:
         """Whether every row for which the one is true makes the other true; None if z3 gives up."""
-        wanted = _both(self._is_true(one.predicate), _no(self._is_true(other.predicate)))
+        self._assume(one.predicate)
         self._solver.push()
-        self._solver.add(wanted)
+        self._solver.add(_no(self._is_true(other.predicate)))
         answer = self._solver.check()
         self._row = self._row_of(self._solver.model()) if answer == z3.sat else None
         self._solver.pop()
         return None if answer == z3.unknown else bool(answer == z3.unsat)
+
+    def _assume(self, predicate: Expression) -> None:
+        """Ask about rows for which this is true; questions about the same one in turn are quicker."""
+        if predicate is self._assumed:
+            return
+        if self._assumed is not None:
+            self._solver.pop()
+        self._assumed = predicate
+        self._solver.push()
+        self._solver.add(self._is_true(predicate))
 
     def row(self) -> dict[str, Any] | None:
         """The row by which the last implication was refuted; columns that nobody has named are left out."""
