@@ -78,6 +78,12 @@ def _spark_joins() -> list[Judge]:
     return [spark_joins()]
 
 
+def _relations() -> list[Judge]:
+    from tests.fuzz.relations import relation_judges
+
+    return [*relation_judges()]
+
+
 JUDGES: dict[str, Callable[[], list[Judge]]] = {
     "spark": _spark,
     "duckdb": _duckdb,
@@ -86,4 +92,5 @@ JUDGES: dict[str, Callable[[], list[Judge]]] = {
     "joins": _joins,
     "engine-joins": _engine_joins,
     "spark-joins": _spark_joins,
+    "relations": _relations,
 }
