@@ -50,7 +50,7 @@ lint: $(STAMP)
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tools.docs --check
 
-mutants: $(STAMP)  ## twenty mistakes put into a copy of the source: each must be noticed by the tests
+mutants: $(STAMP)  ## known mistakes put into a copy of the source: each must be noticed by the tests
 	$(BIN)/python -m tests.mutants $(ARGS)
 
 fuzz: $(STAMP)  ## search for wrong matches at random: make fuzz SECONDS=600 ARGS=...

@@ -7,5 +7,5 @@ import pytest
 
 @pytest.mark.parametrize("number", [1])
 def test_the_tests_of_a_file_run_in_one_process(request: pytest.FixtureRequest, number: int) -> None:
-    if hasattr(request.config, "workerinput"):
+    if getattr(request.config.option, "loadgroup", False):
         assert request.node.nodeid.endswith("@tests/architecture/test_groups.py")

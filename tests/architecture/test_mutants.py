@@ -17,8 +17,8 @@ def test_it_can_be_made(mutant: Mutant) -> None:
     assert all((ROOT / test.partition("::")[0]).exists() for test in mutant.killed_by)
 
 
-def test_there_are_twenty() -> None:
-    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) == 20
+def test_each_has_its_name() -> None:
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 23
 
 
 def test_a_lost_text_is_noticed() -> None:

@@ -1,4 +1,4 @@
-"""Twenty mistakes that the tests must notice: each is one text of the package changed into another.
+"""Mistakes that the tests must notice: each is one text of the package changed into another.
 
 A mutant is named by the text alone, which must stand exactly once in `src/eddyline`: moving code does not lose it, and
 changing the code fails until the mutant is aimed anew. `killed_by` are the narrowest tests of `make test` that notice it;
@@ -169,5 +169,27 @@ MUTANTS = (
         "_lists(np.append(starts[row], starts[-1]), values)",
         "_lists(np.append(starts[row + 1], starts[-1]), values)",
         ("tests/conformance/test_faces.py::test_rows_that_match_nothing",),
+    ),
+    # implication: proofs about predicates
+    Mutant(
+        "an end of a proof opened",
+        "a piece of values below a cut is taken for one above it",
+        "self._below = {cut: i + 1 for i, cut",
+        "self._below = {cut: i for i, cut",
+        ("tests/relations/test_api.py",),
+    ),
+    Mutant(
+        "null flag of a proof",
+        "NULL belongs to no set of values, so that n < 0 OR n >= 0 is proven of every row",
+        "            mask |= self._null\n",
+        "            mask |= 0\n",
+        ("tests/relations/test_api.py", "tests/relations/test_rewrites.py"),
+    ),
+    Mutant(
+        "order without equality",
+        "of two columns one is less than the other, and they are never equal",
+        "yield any_of(*(is_true(call) for call in three), absent(three[0]))",
+        "yield any_of(*(is_true(call) for call in three[::2]), absent(three[0]))",
+        ("tests/relations/test_tiny.py::test_facts_are_true_of_every_row",),
     ),
 )

@@ -203,7 +203,7 @@ class StandingJoins:
 
     def renumber(self, rng: np.random.Generator) -> np.ndarray:
         """Give ids anew, to joins that are alive alone; what has become of each id."""
-        order = rng.permutation([dense for dense, alive in enumerate(self.alive) if alive])
+        order = rng.permutation(np.flatnonzero(self.alive))
         moved = np.full(len(self.rows), -1, np.int64)
         moved[order] = np.arange(len(order))
         self.rows = [self.rows[dense] for dense in order]

@@ -16,7 +16,7 @@ from eddyline.relations.proof_text import proof_lines
 from eddyline.relations.question import Answer, Side, Terms, ask
 from eddyline.relations.readable_rows import readable, row_text
 from eddyline.relations.relation import Related, Relation
-from eddyline.sql.render import name
+from eddyline.sql.render import name, render
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +101,19 @@ class Pair:
         """All of these at once."""
         forward, backward, apart = self.implies(), self.swapped().implies(), self.disjoint()
         if apart and (forward or backward):
-            verdict = "never true"
-        elif forward and backward:
-            verdict = "equivalent"
+            never = (self if forward else self.swapped()).never_true()
+            return Related("never true", str(never), forward, backward, apart)
+        if forward or backward:
+            verdict = "equivalent" if forward and backward else "implies" if forward else "implied by"
+            told = [forward, backward] if forward else [backward, forward]
+            if "unknown" in (forward.verdict, backward.verdict):
+                verdict = "unknown"
         elif apart:
-            verdict = "disjoint"
-        elif "unknown" in (forward.verdict, backward.verdict, apart.verdict):
-            verdict = "unknown"
+            verdict, told = "disjoint", [apart]
         else:
-            verdict = "implies" if forward else "implied by" if backward else "overlapping"
-        return Related(verdict, forward, backward, apart)
+            told = [forward, backward, apart]
+            verdict = "unknown" if "unknown" in [each.verdict for each in told] else "overlapping"
+        return Related(verdict, "\n".join(map(str, told)), forward, backward, apart)
 
     def _told(self, wording: Wording, *answers: Answer) -> Relation:
         names = {"a": self.names[0], "b": self.names[1]}
@@ -124,7 +127,7 @@ class Pair:
             if answer.reason is not None:
                 return Relation("unknown", f"unknown whether {holds}: {answer.reason}", reason=answer.reason)
         proofs = tuple([answer.proof for answer in answers if answer.proof is not None])
-        lines = [holds, *(f"  {line}" for proof in proofs for line in proof_lines(proof))]
+        lines = [holds, *(f"  {line}" for proof in proofs for line in proof_lines(proof, render))]
         return Relation(wording.verdict, "\n".join(lines), proofs)
 
 

@@ -50,15 +50,10 @@ class Related:
     """
 
     verdict: str
+    text: str = field(repr=False)
     forward: Relation
     backward: Relation
     disjoint: Relation
 
     def __str__(self) -> str:
-        shown = {
-            "equivalent": (self.forward, self.backward),
-            "implies": (self.forward, self.backward),
-            "implied by": (self.backward, self.forward),
-            "disjoint": (self.disjoint,),
-        }
-        return "\n".join(map(str, shown.get(self.verdict, (self.forward, self.backward, self.disjoint))))
+        return self.text

@@ -8,7 +8,7 @@ from typing import Final
 import typer
 
 from eddyline.cli.failures import RegistryCommand
-from eddyline.cli.query import budget, change, check, cost, listing, transfer, versions, why
+from eddyline.cli.query import budget, change, check, cost, listing, relate, transfer, versions, why
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,6 +32,8 @@ _COMMANDS: Final[dict[str, Callable[..., None]]] = {
     "explain": check.explain,
     "why": why.why,
     "cost": cost.cost,
+    "relate": relate.relate,
+    "redundancies": relate.redundancies,
 }
 for name, function in _COMMANDS.items():
     app.command(name, cls=RegistryCommand)(function)
