@@ -29,6 +29,7 @@ from bench.suites import (
     patterns,
     regexes,
     registry,
+    relations,
     selective,
     sigma,
 )
@@ -66,6 +67,7 @@ SUITES: Final[dict[str, Suite]] = {
     "compile": _compiling,
     "registry": registry.run,
     "joins": joins.run,
+    "relations": relations.run,
 }
 _TABLES: Final[dict[str, TableName]] = {
     "joins": "joins",

@@ -54,6 +54,8 @@ ADAPTING: Final = (
     "sigma",
 )
 BARS: Final = (
+    Bar("alerts covers", "seconds", "duckdb", ratio=2, at_least=100_000),
+    Bar("sigma pairs", "decided", "all", ours=0.95),
     Bar("paper", "marginal", "polars", ratio=6, at_least=100, at_most=999),
     Bar("paper", "marginal", "polars", ratio=12, at_least=1_000, at_most=10_000),
     Bar("paper", "marginal", "polars", ratio=10, at_least=100_000),

@@ -49,7 +49,7 @@ def test_spark_on_nasty_rows(spark: SparkSession, block: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", blocks(2, quick=(0,)))
+@pytest.mark.parametrize("block", blocks(2, quick=()))
 def test_spark_on_texts_as_written(spark: SparkSession, block: int) -> None:
     from tests.differential.agreement import judge_matches
 

@@ -144,21 +144,17 @@ _WHOLE = [str(value) for value in (-128, -127, -5, -1, 0, 1, 3, 5, 63, 126, 127,
 
 STREAMS = {
     "columns": TinyStream(
-        Stream(
-            "s", pa.schema([("a", pa.int8()), ("x", pa.float64()), ("s", pa.string()), ("f", pa.bool_())])
-        ),
+        Stream("s", pa.schema([("a", pa.int8()), ("x", pa.float64()), ("s", pa.string())])),
         {
             "a": (None, -128, -1, 0, 1, 2, 127),  # the constants and what lies between
             "x": (None, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, math.inf, math.nan),
             "s": (None, "", "\0", "a", "a\0", "b", "b\0"),
-            "f": (None, False, True),
         },
         _plain(
             {
                 "a": ["-128", "0", "1", "127"],
                 "x": ["-1D", "0D", "-0D", "1D", "double('NaN')", "double('inf')"],
                 "s": ["''", "'a'", "'b'"],
-                "f": ["true", "false"],
             }
         ),
         complete=True,

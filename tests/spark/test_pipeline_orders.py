@@ -92,6 +92,7 @@ def test_orders_follow_a_drift(spark: SparkSession, drifting: Place) -> None:
     assert not any(report.problems for report in reports)
 
 
+@pytest.mark.long
 def test_a_replay_has_the_order_it_had(
     spark: SparkSession, drifting: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
