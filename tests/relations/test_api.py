@@ -50,6 +50,19 @@ def implied(one: str, other: str, **terms: object) -> str:
         ("name = 'A'", "lower(name) = 'a'", "implied"),
         ("lower(name) = 'a'", "name IS NOT NULL", "implied"),
         ("coalesce(name, 'x') = 'y'", "name IS NOT NULL", "implied"),
+        ("coalesce(n, 0) > 4", "n > 3", "implied"),
+        ("n > 4", "coalesce(n, 0) > 3", "implied"),
+        ("if(low > 1, n, 7) = 3", "low > 1 AND n = 3", "implied"),
+        (
+            "CASE WHEN low > 1 THEN 1 WHEN name = 'a' THEN 2 ELSE 0 END = 2",
+            "name = 'a' AND (low <= 1 OR low IS NULL)",
+            "implied",
+        ),
+        (
+            "name = 'a' AND low <= 1",
+            "CASE WHEN low > 1 THEN 1 WHEN name = 'a' THEN 2 ELSE 0 END = 2",
+            "implied",
+        ),
         ("n + 1 > 4", "n > 3", "implied"),
         ("n > 3", "n + 1 > 4", "not implied"),  # the largest int overflows
     ],

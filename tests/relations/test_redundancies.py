@@ -6,9 +6,10 @@ import random
 from itertools import permutations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from eddyline import Budget, QuerySet
+from eddyline import Budget, QuerySet, Stream, implies
 from eddyline.relations.question import Terms, ask
 from eddyline.relations.redundancies import Redundancies
 from tests.conftest import some
@@ -83,3 +84,29 @@ def test_one_query_among_all(name: str) -> None:
             )
             told = {row["relation"] for row in listed.table.to_pylist() if row["other"] == other}
             assert told <= {expected}
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_in_any_unit(unit: str) -> None:
+    """Corners that a column cannot hold exactly would tell of other rows."""
+    stream = Stream("s", pa.schema([("at", pa.timestamp(unit)), ("n", pa.uint8())]))
+    ends = ["00:00:00", "00:00:00.0005", "00:00:00.001", "00:00:01", "00:00:01.000001"]
+    bounds = [f"TIMESTAMP_NTZ'2026-01-01 {end}'" for end in ends]
+    texts = {f"{i} {j}": f"at > {bounds[i]} AND at <= {bounds[j]}" for i in range(5) for j in range(i + 1, 5)}
+    texts |= {"small": "n < 3", "smaller": "n < 2", "any": "n IS NOT NULL"}
+    queries = {id: f"SELECT * FROM s WHERE {text}" for id, text in texts.items()}
+    listed = QuerySet.build(queries, streams=[stream]).redundancies(budget=PATIENT)
+    pairs = found(listed, "implied") | found(listed, "equivalent")
+    assert all(implies(queries[one], queries[other], streams=stream) for one, other in pairs)
+    assert ("1 2", "0 2") in pairs or "1 2" in listed.uncompared
+
+
+def test_streams_are_kept_apart() -> None:
+    streams = [Stream(name, pa.schema([("a", pa.int32())])) for name in ("one", "two")]
+    queries = {
+        "x": "SELECT * FROM one WHERE a < 3",
+        "y": "SELECT * FROM two WHERE a < 3",
+        "z": "SELECT * FROM two",
+    }
+    listed = QuerySet.build(queries, streams=streams).redundancies()
+    assert listed.table.to_pylist() == [{"query": "y", "relation": "implied", "other": "z"}]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 
 from eddyline.implication.check_proof import check_proof
 from eddyline.implication.facts import FACTS, facts_about
-from eddyline.model.predicate import Condition, Or
+from eddyline.model.predicate import And, Condition, Predicate
 from eddyline.reference.evaluate import evaluate
 from eddyline.relations.question import Answer, Side, Terms, ask
 from tests.comparisons import compared
@@ -90,14 +90,19 @@ def test_facts_are_true_of_every_row(name: str) -> None:
         values = [evaluate(condition.subject, row) for row in tiny.rows]
         return np.array([value in condition.regions for value in values])
 
+    def truth(predicate: Predicate) -> npt.NDArray[np.bool_]:
+        if isinstance(predicate, Condition):
+            return holds(predicate)
+        combine, start = (np.logical_and, True) if isinstance(predicate, And) else (np.logical_or, False)
+        return reduce(combine, map(truth, predicate.parts), np.full(len(tiny.rows), start))
+
     seen: set[object] = set()
     for one, other in pairwise(sides):
         for fact in facts_about([one.normal.predicate, other.normal.predicate], "UTC"):
             if fact.predicate in seen:
                 continue
             seen.add(fact.predicate)
-            parts = fact.predicate.parts if isinstance(fact.predicate, Or) else (fact.predicate,)
-            true = np.any([holds(part) for part in parts if isinstance(part, Condition)], axis=0)
+            true = truth(fact.predicate)
             row = None if true.all() else tiny.rows[int(np.argmin(true))]
             assert row is None, f"{fact.name} is wrong for {row}: {fact.predicate}"
     compared("every row: facts", len(seen))

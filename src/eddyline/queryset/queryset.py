@@ -28,8 +28,9 @@ from eddyline.queryset.cost.cost import Cost, Costs
 from eddyline.queryset.cost.pricing import Pricing, Run
 from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.join_matches import JoinMatches, join_tables
+from eddyline.relations.covers import Progress
 from eddyline.relations.question import Terms
-from eddyline.relations.redundancies import Progress, Redundancies, redundancies, relations_of
+from eddyline.relations.redundancies import Redundancies, redundancies, relations_of
 from eddyline.sql.resolver import Resolver
 from eddyline.standing.saved import files
 from eddyline.standing.version import Known, Version

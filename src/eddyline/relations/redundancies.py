@@ -6,29 +6,21 @@ other candidates each is decided by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eddyline.compile import Compiler
-from eddyline.model.catalog import Stream
-from eddyline.model.predicate import And, Condition, Predicate
 from eddyline.model.query import NormalQuery, Query
-from eddyline.relations.corners import Row, plain_corners, sample_rows
-from eddyline.relations.pair import side
-from eddyline.relations.question import Side, Terms, ask
+from eddyline.relations.covers import Covers, Longs, Members, Progress
+from eddyline.relations.question import Terms
 from eddyline.standing.version import Version
-
-Progress = Callable[[str, int, int], None]
-Longs = npt.NDArray[np.int64]
 
 _NONE: Final = np.empty(0, np.int64)
 KEPT: Final = 3  # covers of each query, the tightest ones
-BLOCK: Final = 8_192  # queries whose corners are matched at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +48,8 @@ def redundancies(
     """All that is redundant among the selection queries of a set; joins are left out."""
     version = version.ready()
     search = _Search(version, terms or Terms(), progress or (lambda *_: None))
-    for stream in version.compiler.streams:
-        search.stream(stream)
+    for members in search.members.values():
+        search.stream(members)
     return search.result()
 
 
@@ -68,60 +60,8 @@ def relations_of(version: Version, id: str, terms: Terms | None = None) -> Redun
     search = _Search(version, terms or Terms(), lambda *_: None)
     normal = version.compiler.compile(version.table.query(dense))
     if isinstance(normal, NormalQuery):
-        search.one(version.stream(normal.stream), dense)
+        search.one(search.members[normal.stream], dense)
     return search.result()
-
-
-def order_free(predicate: Predicate) -> object:
-    """A key that predicates share which differ only in the order of their parts.
-
-    >>> from eddyline.model.expression import Column
-    >>> from eddyline.model.regions import Regions
-    >>> from eddyline.model.types import INT
-    >>> a, b = (Condition(Column(name, INT), Regions.points([1])) for name in "ab")
-    >>> order_free(And((a, b))) == order_free(And((b, a)))
-    True
-    """
-    if isinstance(predicate, Condition):
-        return predicate
-    return isinstance(predicate, And), frozenset([order_free(part) for part in predicate.parts])
-
-
-class _Members:
-    """The distinct predicates of a stream's queries: `numbers` are the dense ids of the first query of each."""
-
-    def __init__(self, compiler: Compiler, queries: Sequence[tuple[int, Query]], stream: Stream) -> None:
-        self.stream = stream
-        self.same: list[tuple[int, int]] = []
-        self.numbers: list[int] = []
-        self.normal: list[NormalQuery] = []
-        self._compiler = compiler
-        self._sides: dict[int, Side] = {}
-        first: dict[object, int] = {}
-        for dense, query in queries:
-            normal = compiler.compile(query)
-            if not isinstance(normal, NormalQuery) or normal.stream != stream.name:
-                continue
-            key = order_free(normal.predicate)
-            place = first.setdefault(key, len(self.numbers))
-            if place < len(self.numbers):
-                self.same.append((dense, self.numbers[place]))
-            else:
-                self.numbers.append(dense)
-                self.normal.append(normal)
-
-    def places(self, version: Version) -> Longs:
-        """The place of each query by its dense id; -1 for those that are not among the members."""
-        places = np.full(version.table.size, -1, np.int64)
-        places[self.numbers] = np.arange(len(self.numbers))
-        return places
-
-    def side(self, place: int) -> Side:
-        found = self._sides.get(place)
-        if found is None:
-            normal = self.normal[place]
-            found = self._sides[place] = side(self._compiler, Query(normal.id, normal.sql))
-        return found
 
 
 class _Search:
@@ -130,6 +70,11 @@ class _Search:
         self.terms = terms
         self.progress = progress
         self.queries = list(version.table.queries())
+        self.members = {stream.name: Members(version.compiler, stream) for stream in version.compiler.streams}
+        for dense, query in self.queries:
+            normal = version.compiler.compile(query)
+            if isinstance(normal, NormalQuery):
+                self.members[normal.stream].add(dense, normal)
         self.findings: list[tuple[int, str, int | None]] = []
         self.more: dict[int, int] = {}
         self.unknown: list[tuple[int, int, str]] = []
@@ -154,15 +99,15 @@ class _Search:
             [names[dense] for dense in self.uncompared],
         )
 
-    def stream(self, stream: Stream) -> None:
-        members = _Members(self.version.compiler, self.queries, stream)
+    def stream(self, members: Members) -> None:
+        """The findings about all queries of a stream."""
         self.findings += [(dense, "equivalent", first) for dense, first in members.same]
         if not members.numbers:
             return
         numbers = members.numbers
         everybody = range(len(numbers))
         places = members.places(self.version)
-        covers = _Covers(members, everybody, self.version, places, self.terms, self.progress)
+        covers = Covers(members, everybody, self.version, places, self.terms, self.progress)
         blocks = list(covers.pairs())
         self._note(covers, numbers)
         one, other = (
@@ -170,20 +115,19 @@ class _Search:
         )
         self._keep(one, other, numbers)
 
-    def one(self, stream: Stream, dense: int) -> None:
+    def one(self, members: Members, dense: int) -> None:
         """The findings about one query, in both directions; all of them are kept."""
-        members = _Members(self.version.compiler, self.queries, stream)
         first = dict(members.same).get(dense, dense)
         same = {first, *(later for later, earlier in members.same if earlier == first)} - {dense}
         place = members.numbers.index(first)
-        others = [other for other in range(len(members.numbers)) if other != place]
+        others = set(range(len(members.numbers))) - {place}
         alone = Version(0, self.version.compiler, self.version.settings).add(
             [Query("alone", members.normal[place].sql)], [members.normal[place]]
         )
-        wider = _Covers(
+        wider = Covers(
             members, [place], self.version, members.places(self.version), self.terms, self.progress
         )
-        narrower = _Covers(members, others, alone.ready(), np.array([place]), self.terms, self.progress)
+        narrower = Covers(members, others, alone.ready(), np.array([place]), self.terms, self.progress)
         covering = {int(other) for _, others in wider.pairs() for other in others}
         covered = {int(one) for ones, _ in narrower.pairs() for one in ones}
         same |= {members.numbers[other] for other in covering & covered}
@@ -193,7 +137,7 @@ class _Search:
         self.findings += [(dense, "implied", members.numbers[other]) for other in sorted(covering - covered)]
         self.findings += [(dense, "implies", members.numbers[other]) for other in sorted(covered - covering)]
 
-    def _note(self, covers: _Covers, numbers: Sequence[int]) -> None:
+    def _note(self, covers: Covers, numbers: Sequence[int]) -> None:
         """What was found out beside pairs."""
         self.findings += [(numbers[place], "never true", None) for place in covers.never]
         self.unknown += [(numbers[one], numbers[other], reason) for one, other, reason in covers.unknown]
@@ -224,106 +168,6 @@ class _Search:
                 self.more[numbers[place]] = count - KEPT
 
 
-class _Covers:
-    """Who covers whom among the members, given by their places."""
-
-    def __init__(
-        self,
-        members: _Members,
-        owners: Sequence[int],
-        among: Version,
-        places: Longs,
-        terms: Terms,
-        progress: Progress,
-    ) -> None:
-        """Covers of the `owners` are looked for `among` the queries of a version, whose places are given by dense id."""
-        self.members = members
-        self.among = among
-        self.places = places
-        self.terms = terms
-        self.progress = progress
-        self.never: list[int] = []
-        self.uncompared: list[int] = []
-        self.unknown: list[tuple[int, int, str]] = []
-        self._plain: list[tuple[int, Row, Row]] = []
-        self._sampled: list[tuple[int, list[Row]]] = []
-        self._is_plain = np.zeros(len(members.numbers), np.bool_)
-        for place, normal in enumerate(members.normal):
-            corners = plain_corners(normal.predicate)
-            self._is_plain[place] = corners is not None
-            if place not in owners:
-                continue
-            if corners is not None:
-                self._plain.append((place, *corners))
-                continue
-            rows = list(sample_rows(members.side(place), members.stream))
-            if rows:
-                self._sampled.append((place, rows))
-            elif ask(members.stream, [members.side(place)], [], terms).proof is not None:
-                self.never.append(place)
-            else:
-                self.uncompared.append(place)
-
-    def pairs(self) -> Iterator[tuple[Longs, Longs]]:
-        """Pairs of a member and one that covers it, in blocks; all pairs of a member are in one block."""
-        done, total = 0, len(self._plain) + len(self._sampled)
-        for start in range(0, len(self._plain), BLOCK):
-            block = self._plain[start : start + BLOCK]
-            places = np.array([place for place, *_ in block])
-            low = self._keys([row for _, row, _ in block], places)
-            high = self._keys([row for *_, row in block], places)
-            yield self._decided(np.intersect1d(low, high, assume_unique=True))
-            done += len(block)
-            self.progress(self.members.stream.name, done, total)
-        for start in range(0, len(self._sampled), BLOCK):
-            sampled = self._sampled[start : start + BLOCK]
-            owners = np.array([place for place, rows in sampled for _ in rows])
-            keys, counts = np.unique(
-                self._keys([row for _, rows in sampled for row in rows], owners), return_counts=True
-            )
-            wanted = np.zeros(len(self._is_plain), np.int64)
-            wanted[[place for place, _ in sampled]] = [len(rows) for _, rows in sampled]
-            yield self._decided(keys[counts == wanted[keys // len(wanted)]])
-            done += len(sampled)
-            self.progress(self.members.stream.name, done, total)
-
-    def _keys(self, rows: Sequence[Row], owners: Longs) -> Longs:
-        """Pairs of an owner of a row and a member that matches the row, each as one number, in order."""
-        matches = self.among.match(_batch(rows, self.members.stream), self.members.stream.name)
-        row, dense = matches.pair_arrays()
-        places = self.places[dense]
-        found = places >= 0
-        keys = owners[row[found]] * len(self._is_plain) + places[found]
-        keys.sort()
-        return keys
-
-    def _decided(self, keys: Longs) -> tuple[Longs, Longs]:
-        """The pairs, of those that may be, in which the other covers the one."""
-        one, other = np.divmod(keys, len(self._is_plain))
-        apart = one != other
-        one, other = one[apart], other[apart]
-        certain = self._is_plain[one] & self._is_plain[other]
-        kept = certain.copy()
-        for i in np.flatnonzero(~certain).tolist():
-            kept[i] = self._implies(int(one[i]), int(other[i]))
-        return one[kept], other[kept]
-
-    def _implies(self, one: int, other: int) -> bool:
-        members = self.members
-        answer = ask(members.stream, [members.side(one)], [members.side(other)], self.terms)
-        if answer.reason is not None:
-            self.unknown.append((one, other, answer.reason))
-        return answer.proof is not None
-
-
 def _mutual(one: Longs, other: Longs, size: int) -> npt.NDArray[np.bool_]:
     """Which of the pairs are there the other way round, too."""
     return np.isin(one * size + other, other * size + one)
-
-
-def _batch(rows: Sequence[Mapping[str, Any]], stream: Stream) -> pa.RecordBatch:
-    arrays = [
-        pa.array([row.get(name) for row in rows], stream.schema.field(name).type, from_pandas=False)
-        for name in stream.types
-    ]
-    return pa.record_batch(arrays, names=list(stream.types))

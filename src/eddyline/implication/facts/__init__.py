@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from eddyline.implication.facts.chosen_values import chosen_values
 from eddyline.implication.facts.images_of_points import images_of_points
 from eddyline.implication.facts.included_patterns import included_patterns
 from eddyline.implication.facts.order_of_columns import order_of_columns
@@ -19,6 +20,7 @@ from eddyline.model.predicate import Predicate
 
 FACTS: Final[tuple[Fact, ...]] = (
     order_of_columns,  # first: it brings new subjects and cuts along
+    chosen_values,
     prefix_patterns,
     included_patterns,
     regex_literals,
