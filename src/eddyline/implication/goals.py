@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from eddyline.implication.cutting import Cutting
 from eddyline.model.expression import Expression
 from eddyline.model.predicate import And, Condition, Predicate, conditions_of
 from eddyline.model.regions import Regions
-
-Kind = Literal["left", "right", "fact"]
 
 LEAF: Final = 0
 ALL: Final = 1

@@ -59,10 +59,6 @@ class Proof:
             for regions in (step.regions, ~step.regions):
                 pending.append({**limits, step.subject: domain.intersection([current, regions])})
 
-    def used(self) -> list[Goal]:
-        """The goals that close a box, each once."""
-        return list(dict.fromkeys(step.goal for step in self.steps if isinstance(step, ClosedBy)))
-
 
 def proof_of(goals: Goals, steps: tuple[Step, ...]) -> Proof:
     """The steps of a search, told in subjects and regions."""

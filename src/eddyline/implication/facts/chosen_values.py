@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eddyline.implication.facts.subjects import Subjects, absent, filled, inside, outside
+from eddyline.implication.facts.subjects import Subjects, absent, filled, inside, just, outside
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Column, Expression, Literal
 from eddyline.model.predicate import ALWAYS, NEVER, And, Condition, Or, Predicate
 from eddyline.model.query import BoundQuery
 from eddyline.model.regions import Regions
-from eddyline.normalize.domain import domain_of
 from eddyline.normalize.pipeline import normalize
 
 Choice = tuple[Predicate, Expression]  # when it is taken, and what
@@ -25,7 +24,7 @@ def chosen_values(subjects: Subjects) -> Iterator[Predicate]:
     for call in subjects.calls("coalesce", "if", "case"):
         for taken, value in _choices(call, subjects.time_zone):
             if isinstance(value, Literal):
-                yield _unless(taken, inside(call, _just(value)))
+                yield _unless(taken, inside(call, just(value.value, value.type)))
             elif isinstance(value, Column):
                 yield from _alike(subjects, taken, call, value)
 
@@ -78,14 +77,3 @@ def _negated(predicate: Predicate) -> Predicate:
         return outside(predicate.subject, predicate.regions)
     parts = tuple([_negated(part) for part in predicate.parts])
     return Or(parts) if isinstance(predicate, And) else And(parts)
-
-
-def _just(value: Literal) -> Regions:
-    """The set of one constant."""
-    if value.value is None:
-        return Regions(null=True)
-    if value.value != value.value:
-        return Regions(nan=True)
-    if isinstance(value.value, list | tuple):
-        return domain_of(value.type).filled
-    return Regions.points([value.value + 0.0 if isinstance(value.value, float) else value.value])

@@ -9,13 +9,12 @@ from itertools import product
 from typing import Any, Final
 
 from eddyline.functions.fold import fold
-from eddyline.implication.facts.subjects import Subjects, any_of, inside, outside
+from eddyline.implication.facts.subjects import Subjects, any_of, inside, just, outside
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Column, Expression, Literal, externals_of, walk
 from eddyline.model.names import is_unicode
 from eddyline.model.predicate import Predicate
 from eddyline.model.regions import Regions
-from eddyline.normalize.domain import domain_of
 from eddyline.normalize.rewrite import rewrite
 
 MOST: Final = 64  # values, or combinations of values, of one function
@@ -35,24 +34,14 @@ def images_of_points(subjects: Subjects) -> Iterator[Predicate]:
             image = _image(call, given, subjects.time_zone)
             if image is not None:
                 yield any_of(
-                    *(outside(column, _just(column, value)) for column, value in given), inside(call, image)
+                    *(outside(column, just(value, column.type)) for column, value in given),
+                    inside(call, image),
                 )
 
 
 def _singled_out(subjects: Subjects, column: Column) -> list[Any]:
     special: list[Any] = [None, math.nan] if column.type in t.FRACTIONAL else [None]
     return [*special, *subjects.points(column)]
-
-
-def _just(subject: Expression, value: Any) -> Regions:
-    """The set of one value."""
-    if value is None:
-        return Regions(null=True)
-    if value != value:
-        return Regions(nan=True)
-    if not isinstance(value, list | tuple):
-        return Regions.points([value + 0.0 if subject.type in t.FRACTIONAL else value])
-    return domain_of(subject.type).filled  # arrays and their like are told apart from NULL only
 
 
 @lru_cache(maxsize=1 << 14)
@@ -66,9 +55,9 @@ def _image(call: Call, given: tuple[tuple[Column, Any], ...], time_zone: str) ->
     if zeros:  # 0.0 stands for -0.0 too, which some functions tell apart
         for signs in product((0.0, -0.0), repeat=len(zeros)):
             other = _value(call, {**values, **dict(zip(zeros, signs, strict=True))}, time_zone)
-            if _just(call, other) != _just(call, image):
+            if just(other, call.type) != just(image, call.type):
                 return None
-    return _just(call, image)
+    return just(image, call.type)
 
 
 def _value(call: Call, values: dict[Column, Any], time_zone: str) -> Any:

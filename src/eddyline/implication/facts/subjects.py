@@ -98,3 +98,18 @@ def below(subject: Expression, value: Any, *, closed: bool) -> Condition:
 
 def boolean(function: str, *arguments: Expression) -> Call:
     return Call(function, arguments, t.BOOLEAN)
+
+
+def just(value: Any, kind: t.DataType) -> Regions:
+    """The set of one value; arrays and their like are told apart from NULL only.
+
+    >>> print(just(None, t.INT), just(-0.0, t.DOUBLE))
+    NULL {0.0}
+    """
+    if value is None:
+        return NULL
+    if value != value:
+        return Regions(nan=True)
+    if isinstance(value, list | tuple):
+        return domain_of(kind).filled
+    return Regions.points([value + 0.0 if kind in t.FRACTIONAL else value])
