@@ -55,6 +55,13 @@ ADAPTING: Final = (
 )
 BARS: Final = (
     Bar("alerts covers", "seconds", "duckdb", ratio=2, at_least=100_000),
+    Bar("alerts covers", "seconds", "build", ours=60),
+    Bar("paper covers", "seconds", "build", ours=60),
+    Bar("sigma covers", "seconds", "build", ours=60),
+    Bar("alerts covers", "bytes", "limit", ratio=1),
+    Bar("paper covers", "bytes", "limit", ratio=1),
+    Bar("sigma covers", "bytes", "limit", ratio=1),
+    Bar("new query", "seconds", "whole set", ours=0.05, at_most=100_000),
     Bar("sigma pairs", "decided", "all", ours=0.95),
     Bar("paper", "marginal", "polars", ratio=6, at_least=100, at_most=999),
     Bar("paper", "marginal", "polars", ratio=12, at_least=1_000, at_most=10_000),

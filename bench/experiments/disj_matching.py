@@ -1,7 +1,8 @@
 """Times of DISJ's algorithms: every query with every stream, the same pairs for all, and the same answer where it is exact.
 
-Indexes are built before, as streams have theirs when a query comes. A pair that needs more comparisons than `LIMIT` is given up
-and counted as a time-out; its time so far is in the mean.
+Indexes are built before, as streams have theirs when a query comes. An algorithm matches all queries with a stream before the
+next one does: if others ran between two queries, times of a few microseconds would be those of filling caches again. A pair
+that needs more comparisons than `LIMIT` is given up and counted as a time-out; its time so far is in the mean.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from bench.baselines.box_trees import STRATEGIES as TREE_STRATEGIES
 from bench.baselines.box_trees import RStarTree, RTree
 from bench.experiments import plots
 from bench.experiments.disj_predicates import Shape, queries, streams
@@ -20,7 +22,7 @@ from bench.experiments.scale import Scale
 from eddyline.implication.box_index import BoxIndex, PrefixBitmaps
 from eddyline.implication.boxes import Predicate
 from eddyline.implication.complex_relaxation import complex_relaxation
-from eddyline.implication.exact_matching import BREADTH_FIRST, DEPTH_FIRST, MIXED, Strategy, exact_matching
+from eddyline.implication.exact_matching import STRATEGIES, Strategy, exact_matching
 from eddyline.implication.matching import Matching, Stream, TooMuchWork, Work
 from eddyline.implication.simple_relaxation import simple_relaxation
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 LIMIT: Final = 200_000
 TIME: Final = "ms a pair"
 Match = Callable[[Stream, Predicate, Work], Matching]
-Build = Callable[[Predicate], BoxIndex]
+Build = Callable[[Predicate], BoxIndex[Any]]
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,13 @@ ALGORITHMS: Final[dict[str, Algorithm]] = {
     "HCR, bitmaps": Algorithm(complex_relaxation, PrefixBitmaps),
 } | {
     f"{strategy.name}{suffix}": _exact(strategy, build)
-    for strategy in (BREADTH_FIRST, DEPTH_FIRST, MIXED)
-    for suffix, build in {
-        "": None,
-        ", R-tree": RTree,
-        ", R*-tree": RStarTree,
-        ", bitmaps": PrefixBitmaps,
-    }.items()
+    for suffix, build, strategies in (
+        ("", None, STRATEGIES),
+        (", bitmaps", PrefixBitmaps, STRATEGIES),
+        (", R-tree", RTree, TREE_STRATEGIES),
+        (", R*-tree", RStarTree, TREE_STRATEGIES),
+    )
+    for strategy in strategies
 }
 
 
@@ -71,37 +73,34 @@ def pairs(scale: Scale) -> tuple[int, int]:
 
 
 def measured(names: Iterable[str], shape: Shape, scale: Scale) -> list[Row]:
-    """A row for each algorithm over the same pairs, in turns: what disturbs one of them disturbs all."""
+    """A row for each algorithm over the same pairs, in turns for each stream: what disturbs one of them disturbs all."""
     count, many = pairs(scale)
     asked, predicates = queries(shape, count), streams(shape, many)
     runs = {name: _Run(ALGORITHMS[name]) for name in names}
     for predicate in predicates:
-        for run in runs.values():
-            run.take(predicate)
-        for query in asked:
-            answers = {run.match(query) for run in runs.values()} - {None}
-            assert len(answers) <= 1, "all exact algorithms agree"
+        answers = [run.match(predicate, asked) for run in runs.values()]
+        for found in zip(*answers, strict=True):
+            assert len({*found} - {None}) <= 1, "all exact algorithms agree"
     return [{"series": name, **run.row()} for name, run in runs.items()]
 
 
 class _Run:
     def __init__(self, algorithm: Algorithm) -> None:
         self._algorithm = algorithm
-        self._stream: Stream
         self._times: list[float] = []
         self._live = self._comparisons = self._given_up = 0
 
-    def take(self, predicate: Predicate) -> None:
-        """The next stream, with its index."""
+    def match(self, predicate: Predicate, asked: Sequence[Predicate]) -> list[bool | None]:
+        """Which queries a stream matches, where this is decided exactly."""
         build = self._algorithm.build
-        self._stream = Stream(predicate, build(predicate) if build else None)
+        stream = Stream(predicate, build(predicate) if build else None)
+        return [self._match(stream, query) for query in asked]
 
-    def match(self, query: Predicate) -> bool | None:
-        """Whether the query is matched, if this is decided exactly."""
+    def _match(self, stream: Stream, query: Predicate) -> bool | None:
         work, found = Work(LIMIT), None
         start = time.process_time()
         try:
-            found = self._algorithm.match(self._stream, query, work).matched
+            found = self._algorithm.match(stream, query, work).matched
         except TooMuchWork:
             self._given_up += 1
         self._times.append(1e3 * (time.process_time() - start))

@@ -30,6 +30,7 @@ from bench.experiments import (
     disj_figures_9_to_11,
     disj_figures_12_to_14,
     disj_pairs,
+    disj_spreads,
     disj_table_7,
     drift,
     plots,
@@ -41,7 +42,14 @@ FIGURES: Final[dict[str, tuple[ModuleType, ...]]] = {
     "asc-1": (asc_1_figure_4, asc_1_figure_5, asc_1_figure_6, asc_1_figure_7, asc_1_figure_8, asc_1_figure_9),
     "asc-2": (asc_2_figure_6, asc_2_figure_7, asc_2_figure_8, asc_2_figure_9),
     "cacq": (cacq_figure_4, cacq_figure_6, cacq_figure_8, cacq_figure_9),
-    "disj": (disj_figures_9_to_11, disj_figures_12_to_14, disj_figure_15, disj_table_7, disj_pairs),
+    "disj": (
+        disj_figures_9_to_11,
+        disj_figures_12_to_14,
+        disj_figure_15,
+        disj_spreads,
+        disj_table_7,
+        disj_pairs,
+    ),
     "beyond": (drift, changing_queries),
 }
 FOLDER: Final = Path(__file__).parents[1] / "results" / "figures"

@@ -1,23 +1,33 @@
 """`relations`: what of a set is redundant, beside DuckDB's hand-written join for that one shape; how many pairs are decided.
 
 alerts   seconds until all covers are known, of a set that is compiled; DuckDB joins the table of the rules' bounds with itself
-sigma    the share of pairs of real rules, drawn among those that share a subject, about which there is a verdict; no peer
+paper    the same, beside the seconds that building the set takes; who is covered is compared with a search through all pairs
+or       the same for alerts of two alternatives, which are no boxes
+sigma    the same for real rules; and the share of pairs, drawn among those that share a subject, about which there is a verdict
+new      seconds until all relations of one more query to a set are known, beside those of the whole set
 """
 
 from __future__ import annotations
 
+import gc
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 import duckdb
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from rich.console import Console
 
 from bench import measure
 from bench.measure import Setting
 from bench.record import Record
-from bench.workloads import alerts, sigma
+from bench.workloads import alerts, paper, sigma
+from bench.workloads.predicates import All, Compare
+from bench.workloads.workload import Workload
 from eddyline import Compiler, Query, QuerySet, Stream
 from eddyline.model.predicate import conditions_of
 from eddyline.relations import Redundancies
@@ -25,6 +35,13 @@ from eddyline.relations.pair import side
 from eddyline.relations.question import Side, Terms, ask
 
 PAIRS: Final = 1_000
+LIMIT: Final = 1e9  # bytes
+COMPARED: Final = 10_000  # queries of which every pair is looked at
+NO_END: Final = (
+    1 << 35
+)  # a range without an end does not reach as far as a column that nobody names: it leaves out NULL
+UNNAMED: Final = 1 << 40
+Ends = npt.NDArray[np.int64]
 COVERS: Final = """
     SELECT DISTINCT a.query FROM rules a JOIN rules b
     ON a.symbol = b.symbol AND b.low <= a.low AND b.high >= a.high AND b.least <= a.least AND a.query <> b.query
@@ -34,27 +51,106 @@ COVERS: Final = """
 def run(setting: Setting) -> Iterator[Record]:
     """All lines."""
     for size in setting.sizes(10_000, 100_000):
-        yield _alerts(size)
+        yield from _alerts(size)
+    for size in setting.sizes(10_000, 100_000):
+        load = paper.workload(size)
+        expected = _by_all_pairs(load) if size <= COMPARED else None
+        yield from _covers("paper covers", load.texts, load.stream, expected)
+    for load in [alerts.workload(size, shape="or") for size in setting.sizes(10_000)]:
+        yield from _covers("alerts or covers", load.texts, load.stream)
+    if setting.sizes(1_000_000) == [1_000_000]:
+        load = alerts.workload(1_000_000)
+        yield from _covers("alerts covers", load.texts, load.stream)
     yield from _sigma(setting)
 
 
-def _alerts(size: int) -> Record:
+def _alerts(size: int) -> Iterator[Record]:
     workload = alerts.workload(size)
-    queries = QuerySet.build(workload.texts, streams=[workload.stream])
-    queries.match(workload.batch(1_000))
-    found: list[Redundancies] = []
-    mine = measure.once(lambda: found.append(queries.redundancies()))
+    queries = _built(workload.texts, workload.stream)
+    found = queries.redundancies()  # kernels are loaded
+    mine = measure.seconds(queries.redundancies, warm_ups=0)
     theirs: list[pa.Table] = []
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")
         connection.register("rules", workload.rules["alerts"])
         peer = measure.once(lambda: theirs.append(connection.sql(COVERS).to_arrow_table()))
-    covered = set(found[0].table.column("query").to_pylist())
-    first = set(found[0].table.filter(pa.compute.field("relation") == "equivalent")["other"].to_pylist())
     expected = {str(query) for query in theirs[0].column("query").to_pylist()}
-    return Record(
-        "alerts covers", size, 0, "seconds", mine, "duckdb", peer, peer / mine, covered | first == expected
-    )
+    equal = _covered(found) | _firsts(found) == expected
+    yield Record("alerts covers", size, 0, "seconds", mine, "duckdb", peer, peer / mine, equal)
+    texts = list(workload.texts.values())
+    new = [Query("new", texts[n]) for n in range(0, size, size // 20)]
+    listed = [queries.relations(query) for query in new]
+    call = measure.seconds(lambda: [queries.relations(query) for query in new]) / len(new)
+    same = all("equivalent" in each.table["relation"].to_pylist() for each in listed)
+    yield Record("new query", size, 0, "seconds", call, "whole set", mine, mine / call, same)
+
+
+def _covers(
+    name: str, texts: Mapping[str, str], stream: Stream, expected: set[str] | None = None
+) -> Iterator[Record]:
+    """Seconds beside those of building; then the memory that the search takes beside the set."""
+    built: list[QuerySet] = []
+    building = measure.once(lambda: built.append(_built(texts, stream)))
+    found: list[Redundancies] = []
+    mine = measure.once(lambda: found.append(built[0].redundancies()))
+    equal = expected is None or _covered(found[0]) == expected
+    yield Record(name, len(texts), 0, "seconds", mine, "build", building, building / mine, equal)
+    peak = float(_peak_bytes(built[0]))
+    yield Record(name, len(texts), 0, "bytes", peak, "limit", LIMIT, LIMIT / peak, True)
+
+
+def _built(texts: Mapping[str, str], stream: Stream) -> QuerySet:
+    """A set that is compiled."""
+    queries = QuerySet.build(texts, streams=[stream])
+    queries.match(stream.schema.empty_table())
+    return queries
+
+
+def _covered(found: Redundancies) -> set[str]:
+    return set(found.table.column("query").to_pylist())
+
+
+def _firsts(found: Redundancies) -> set[str]:
+    return set(found.table.filter(pc.field("relation") == "equivalent")["other"].to_pylist())
+
+
+def _peak_bytes(queries: QuerySet) -> int:
+    """What the search holds at most, beside the set: as Linux counts it, for tracing it would take five times as long."""
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    before = _kilobytes("VmRSS")
+    queries.redundancies()
+    return max(1, _kilobytes("VmHWM") - before) * 1024
+
+
+def _kilobytes(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+def _by_all_pairs(workload: Workload) -> set[str]:
+    """Who is covered by another query, or the same as an earlier one: every pair is looked at."""
+    names = list(workload.stream.types)
+    shape = workload.queries, len(names)
+    lows, highs = np.full(shape, -UNNAMED, np.int64), np.full(shape, UNNAMED, np.int64)
+    for number in range(workload.queries):
+        predicate = workload.predicate(number)
+        assert isinstance(predicate, All)
+        for part in predicate.parts:
+            assert isinstance(part, Compare) and isinstance(part.value, int)
+            place, value = names.index(part.column), part.value
+            low, high = {"<": (None, value - 1), "<=": (None, value), ">": (value + 1, None)}.get(
+                part.operator, (value, None if part.operator == ">=" else value)
+            )
+            lows[number, place] = -NO_END if low is None else low
+            highs[number, place] = NO_END if high is None else high
+    return {str(number) for number in range(workload.queries) if _has_cover(number, lows, highs)}
+
+
+def _has_cover(number: int, lows: Ends, highs: Ends) -> bool:
+    wider = ((lows <= lows[number]) & (highs >= highs[number])).all(axis=1)
+    equal = wider & ((lows == lows[number]) & (highs == highs[number])).all(axis=1)
+    return bool((wider & ~equal).any() or equal[:number].any())
 
 
 def _sigma(setting: Setting) -> Iterator[Record]:
@@ -63,6 +159,7 @@ def _sigma(setting: Setting) -> Iterator[Record]:
         Console().print("the rules of sigma are skipped: their data is not here (set EDDYLINE_TEST_DATA)")
         return
     load = sigma.load(data)
+    yield from _covers("sigma covers", load.texts, load.stream)
     sides = _sides(load.texts, load.stream)
     by_subject: dict[object, list[Side]] = {}
     for each in sides:

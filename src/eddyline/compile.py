@@ -28,7 +28,7 @@ from eddyline.model.join import BoundJoin, Normal, NormalJoin, role_of
 from eddyline.model.predicate import conditions_of
 from eddyline.model.query import BoundQuery, NormalQuery, Query
 from eddyline.model.query_state import Verdict
-from eddyline.normalize import JoinPlan, Plan, plan, plan_join
+from eddyline.normalize import JoinPlan, Plan, digest, plan, plan_join
 from eddyline.sql.bind import bind, bind_text
 from eddyline.sql.resolver import Resolver
 from eddyline.sql.spark_only.functions import spark_functions
@@ -151,13 +151,17 @@ class Compiler:
 
         One that needs what only Spark has is let in for the Spark runtime: verified if there is a resolver to ask.
         """
+        return self.examine(query)[0]
+
+    def examine(self, query: Query) -> tuple[Verdict, Normal | None]:
+        """The verdict of `check`, and the normal form; None where it needs Spark, and nobody is there to ask."""
         try:
-            names = needs_spark(self.compile(query))
-            return (
-                Verdict(spark_only=True, note=f"Spark runtime only: {', '.join(names)}")
-                if names
-                else Verdict()
-            )
+            normal = self.compile(query)
+            names, found = needs_spark(normal), digest(normal)
+            if not names:
+                return Verdict(digest=found), normal
+            note = f"Spark runtime only: {', '.join(names)}"
+            return Verdict(spark_only=True, note=note, digest=found), normal
         except QueryError:
             if self.resolver is not None:
                 raise
@@ -165,9 +169,8 @@ class Compiler:
             if not names:
                 raise
             listed = ", ".join(names)
-            return Verdict(
-                spark_only=True, note=f"Spark runtime only, and unverified: only Spark has {listed}"
-            )
+            note = f"Spark runtime only, and unverified: only Spark has {listed}"
+            return Verdict(spark_only=True, note=note), None
 
     def _compile_alone(self, query: Query) -> Normal:
         bound = self.bind(query)

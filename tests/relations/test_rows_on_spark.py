@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from eddyline.relations.pair import Pair
+from eddyline.relations.pair import Pair, StreamRows
 from eddyline.relations.question import Terms
 from eddyline.sql.render import render
 from tests.comparisons import compared
@@ -25,7 +25,7 @@ def test_spark_agrees(spark: SparkSession, name: str) -> None:
     rows, conditions = [], []
     while len(rows) < PAIRS:
         one, other = (tiny.side(tiny.condition(rng)) for _ in range(2))
-        row = Pair(tiny.stream, one, other, Terms()).implies().row
+        row = Pair(StreamRows(tiny.stream), one, other, Terms()).implies().row
         if row is None:
             continue
         left, right = (render(side.bound.predicate, try_forms=True) for side in (one, other))

@@ -167,6 +167,20 @@ OverBudget = Annotated[
         "--over-budget", help="What becomes of a query that costs too much; else its budget says it."
     ),
 ]
+IfSame = Annotated[
+    admission.IfSame,
+    typer.Option(
+        "--if-same",
+        help="What becomes of a query that matches the same rows as another: a note (warn), refuse, shadow, or alias.",
+    ),
+]
+IfImplied = Annotated[
+    admission.IfImplied,
+    typer.Option(
+        "--if-implied",
+        help="What becomes of a query all of whose matches another one matches: a note (warn), refuse, shadow.",
+    ),
+]
 
 
 # Where rows are matched.

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from eddyline.admission import Admission
+from eddyline.admission.present import ListedEntries
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
 from eddyline.model.catalog import Stream
 from eddyline.model.event_time import Length, settled_length
 from eddyline.model.join import Normal
 from eddyline.model.query import Query, as_ids, as_queries, check_query
-from eddyline.registry import Entry, Put, State
+from eddyline.registry import Drop, Entry, Put, State
 from eddyline.standing.rows.columns import Attributes
 from eddyline.standing.standing import Standing
 from eddyline.standing.version import Newcomer, Version
@@ -97,8 +98,10 @@ class Changes:
         """The queries that are let in to be counted only; a `QueryError` if one of them is not let in."""
         if self._admission.is_open:
             return set()
-        puts = edit.puts
-        check = self._admission.check(puts, self._standing.current.compiler, self._entries)
+        puts, version = edit.puts, self._standing.current
+        present = ListedEntries(self._entries, lambda _: version.ready())
+        gone = [Drop(id) for id in edit.remove]
+        check = self._admission.check([*puts, *gone], version.compiler, present)
         verdicts = {put.id: check(Query(put.id, put.sql)) for put in puts}
         for id, verdict in verdicts.items():
             if verdict.state is State.DISABLED:

@@ -14,7 +14,7 @@ from eddyline.errors import QueryError, RefusedError
 from eddyline.model.catalog import Stream
 from eddyline.model.event_time import Length
 from eddyline.project.account import Account
-from eddyline.registry import Drop, Entry
+from eddyline.registry import Drop, Entry, Put
 
 if TYPE_CHECKING:
     from eddyline.registry import Registry
@@ -53,13 +53,13 @@ def write_through(
                 hint="enable it there, or remove it there first",
             )
     known = {stream.name.lower() for stream in registry.streams()}
-    puts = edit.puts
+    edits: list[Put | Drop] = [*edit.puts, *(Drop(id) for id in edit.remove)]
     try:
         change = registry.change(
-            [*puts, *(Drop(id) for id in edit.remove)],
+            edits,
             streams=[stream for stream in compiler.streams if stream.name.lower() not in known],
             reason="by an engine",
-            check=admission.of(registry, puts, compiler),
+            check=admission.of(registry, edits, compiler),
             base=base,
         )
     except RefusedError as refused:

@@ -108,7 +108,7 @@ class BranchWords:
 
     def time(self, times: Pair) -> Part:
         """The event times, in their unit."""
-        sources = zip(self.join.sources, event_times(self.join, self.streams), times, strict=True)
+        sources = zip(self.join.sources, event_times(self.join.sources, self.streams), times, strict=True)
         for source, time, value in sources:
             if not is_joined_time(value, time.type):
                 name = virtual_column(source.alias, time.column)
@@ -131,7 +131,7 @@ class BranchWords:
 
     def _difference(self, difference: int) -> Part:
         window = self.branch.window
-        kind = event_times(self.join, self.streams)[0].type
+        kind = event_times(self.join.sources, self.streams)[0].type
         low, high = length_text(window.low, kind), length_text(window.high, kind)
         asked = low if low == high else f"{low} to {high}"
         outside = max(window.low - difference, difference - window.high, 0)

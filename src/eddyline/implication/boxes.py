@@ -11,10 +11,11 @@ that only one of two boxes mentions.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable
+from bisect import insort_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, prod
+from operator import attrgetter
 from typing import Final
 
 Cut = tuple[float, int]
@@ -67,11 +68,11 @@ def size_of(intervals: Intervals) -> Size:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A box of a predicate; its sides and its size are found once."""
+    """A box of a predicate; its sides and its place among boxes, which ascends as they get smaller, are found once."""
 
     intervals: Intervals
     sides: Sides
-    size: Size
+    order: Size
 
     @staticmethod
     def of(*intervals: Interval) -> Box:
@@ -80,7 +81,8 @@ class Box:
         >>> print(Box.of(interval(3, 12), interval(0, 5, open_high=True)))
         [3, 12] x [0, 5)
         """
-        return Box(intervals, sides_of(intervals), size_of(intervals))
+        unbounded, volume = size_of(intervals)
+        return Box(intervals, sides_of(intervals), (-unbounded, -volume))
 
     def __str__(self) -> str:
         return describe(self.intervals)
@@ -162,6 +164,9 @@ def _interval_text(of: Interval) -> str:
     return f"{left}, {right}"
 
 
+_ORDER: Final = attrgetter("order")
+
+
 @dataclass(frozen=True, slots=True)
 class Predicate:
     """An OR of boxes over the same dimensions.
@@ -177,20 +182,21 @@ class Predicate:
     @staticmethod
     def of(boxes: Iterable[Box]) -> Predicate:
         """The predicate of some boxes, which may come in any order."""
-        return Predicate(tuple(sorted(boxes, key=_largest_first)))
+        return Predicate(tuple(sorted(boxes, key=_ORDER)))
 
-    def with_box(self, box: Box) -> Predicate:
-        """The predicate OR a box.
+    def with_boxes(self, more: Sequence[Box]) -> Predicate:
+        """The predicate OR some boxes.
 
-        >>> print(
-        ...     Predicate.of([Box.of(interval(0, 9)), Box.of(interval(0, 1))]).with_box(
-        ...         Box.of(interval(5, 8))
-        ...     )
-        ... )
+        >>> stream = Predicate.of([Box.of(interval(0, 9)), Box.of(interval(0, 1))])
+        >>> print(stream.with_boxes([Box.of(interval(5, 8))]))
         [0, 9] or [5, 8] or [0, 1]
         """
-        at = bisect_right(self.boxes, _largest_first(box), key=_largest_first)
-        return Predicate((*self.boxes[:at], box, *self.boxes[at:]))
+        if not more:
+            return self
+        boxes = list(self.boxes)
+        for box in more:
+            insort_right(boxes, box, key=_ORDER)
+        return Predicate(tuple(boxes))
 
     def without(self, number: int) -> Predicate:
         """The predicate less one of its boxes."""
@@ -198,8 +204,3 @@ class Predicate:
 
     def __str__(self) -> str:
         return " or ".join(map(str, self.boxes)) or "nothing"
-
-
-def _largest_first(box: Box) -> Size:
-    unbounded, volume = box.size
-    return -unbounded, -volume

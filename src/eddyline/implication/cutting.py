@@ -11,10 +11,14 @@ masks are equal exactly if their sets are.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
 
 from eddyline.model.expression import Expression
 from eddyline.model.regions import Cut, Regions
 from eddyline.normalize.domain import domain_of
+
+MOST_KEPT: Final = 1 << 14  # a rule with patterns has hundreds of subjects, which meet again in every pair
 
 
 class Cutting:
@@ -74,3 +78,9 @@ class Cutting:
         return domain_of(self.subject.type).canonical(
             Regions(start, tuple(cuts), bool(mask & self._null), bool(mask & self._nan))
         )
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def cutting_of(subject: Expression, sets: tuple[Regions, ...]) -> Cutting:
+    """The pieces of a subject's values for these sets, made once."""
+    return Cutting(subject, sets)

@@ -7,10 +7,10 @@ differ in which part is split next, and so in how many wait:
     depth-first     one part until nothing of it is left, then the next          (n-1)(2d-1) + 2d
     mixed           all parts of one split, then the parts that the last left    (n-2)(2d-1)2d + (2d)^2
 
-With an index one look at two corners decides many boxes. In what follows a part meets only boxes that overlap it, and the
-search ends with the first part that none overlaps. Boxes that a part has met already are inactive. (They would not be found
-again anyway: what a box leaves of a part does not overlap it.) Boxes that were added since the index was built are few; parts
-meet them first.
+With an index, which has a quick check of its own, a part meets only boxes that overlap it, in the order that the index
+chooses, and the search ends with the first part of which it is known that something is left. Boxes that a part has met already
+are not met again: what a box leaves of a part does not overlap it. Boxes that were added since the index was built are few;
+parts meet them first.
 
 Corrected: a box that overlaps nothing makes the match false (the paper appends it and forgets to say so), dimensions that
 only the stream's box mentions split a part too, and the queues of depth-first and mixed are last in, first out.
@@ -19,12 +19,12 @@ only the stream's box mentions split a part too, and the queues of depth-first a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from eddyline.implication.box_index import BoxIndex, Part
-from eddyline.implication.boxes import Box, Intervals, Predicate, contains, outside, overlaps
+from eddyline.implication.box_index import BoxIndex, P
+from eddyline.implication.boxes import Box, Intervals, Predicate, outside, overlaps
 from eddyline.implication.matching import Matching, Stream, Work
-from eddyline.implication.quick_check import DISJOINT, IMPLIED, quick_check
+from eddyline.implication.quick_check import IMPLIED, OVERLAPPING, quick_check
 
 
 class Strategy(NamedTuple):
@@ -32,7 +32,7 @@ class Strategy(NamedTuple):
 
     name: str
     covers: Callable[[Sequence[Box], Intervals, Work], bool]
-    covers_by_index: Callable[[BoxIndex, Intervals, Work], bool]
+    covers_by_index: Callable[[BoxIndex[Any], Intervals, Work], bool]
 
 
 def exact_matching(
@@ -40,7 +40,8 @@ def exact_matching(
 ) -> Matching:
     """Whether the query implies the stream's predicate; each box of the query that is not covered is added to it.
 
-    The whole box is added and not what is left of it: more overlap costs less than more boxes.
+    The whole box is added and not what is left of it: more overlap costs less than more boxes. `quick` is whether there is a
+    quick check where there is no index.
 
     >>> from eddyline.implication.boxes import interval
     >>> stream = Stream(Predicate.of([Box.of(interval(0, 5)), Box.of(interval(5, 8))]))
@@ -50,48 +51,47 @@ def exact_matching(
     False [0, 5] or [5, 8] or [7, 9]
     """
     work = work or Work()
+    if stream.index is not None:
+        return _exact_matching_by_index(stream.index, stream, query, strategy, work)
     relaxed = stream
     for box in query.boxes:
-        covered = _covered_at_a_glance(relaxed, box, work) if quick else None
-        if covered is None:
-            covered = _covered(relaxed, box.intervals, strategy, work)
-        if not covered:
+        if not _covered(relaxed, box, strategy, work, quick=quick):
             relaxed = relaxed.with_box(box)
     return Matching(relaxed is stream, relaxed.predicate)
 
 
-def _covered_at_a_glance(stream: Stream, box: Box, work: Work) -> bool | None:
-    """By the quick check, or by one look at the index; None if only splitting can tell."""
-    if stream.index is None:
-        checked = quick_check(stream, box, work)
-        return True if checked == IMPLIED else False if checked == DISJOINT else None
-    part, added = box.intervals, stream.added
-    work.compared(len(added))
-    if any(contains(each, part) for each in added):
-        return True
-    covered = stream.index.covers(part)
-    if covered is False and any(_may_hold_a_corner(each, part) for each in added):
-        return None
-    return covered
+def _covered(stream: Stream, box: Box, strategy: Strategy, work: Work, *, quick: bool) -> bool:
+    checked = quick_check(stream, box, work) if quick else OVERLAPPING
+    if checked != OVERLAPPING:
+        return checked == IMPLIED
+    return strategy.covers(stream.predicate.boxes, box.intervals, work)
 
 
-def _may_hold_a_corner(box: Box, part: Intervals) -> bool:
-    """Whether the lowest or the highest corner of a part lies in a box, or at its edge."""
-    lowest = all(low <= part[n][0] <= high for n, low, high in box.sides)
-    return lowest or all(low <= part[n][1] <= high for n, low, high in box.sides)
+def _exact_matching_by_index(
+    index: BoxIndex[Any], stream: Stream, query: Predicate, strategy: Strategy, work: Work
+) -> Matching:
+    """The predicate is relaxed in the end: until then it is the boxes of the index, and those that it lacks."""
+    uncovered: list[Box] = []
+    for box in query.boxes:
+        added = (*stream.added, *uncovered)
+        if not _covered_by_index(index, added, box.intervals, strategy, work):
+            uncovered.append(box)
+    return Matching(not uncovered, stream.predicate.with_boxes(uncovered))
 
 
-def _covered(stream: Stream, part: Intervals, strategy: Strategy, work: Work) -> bool:
-    if stream.index is None:
-        return strategy.covers(stream.predicate.boxes, part, work)
-    # The boxes that the index lacks come first: what they leave lies at the edges, and is often covered by nothing.
+def _covered_by_index(
+    index: BoxIndex[Any], added: Sequence[Box], part: Intervals, strategy: Strategy, work: Work
+) -> bool:
+    """Parts meet the boxes that the index lacks first: what these leave lies at the edges, and is often covered by nothing."""
+    if not added:
+        return strategy.covers_by_index(index, part, work)
     waiting = [(part, 0)]
     while waiting:
         part, number = waiting.pop()
-        if number < len(stream.added):
-            left = compare_dimensions(stream.added[number], part, work)
+        if number < len(added):
+            left = compare_dimensions(added[number], part, work)
             waiting += [(each, number + 1) for each in left]
-        elif not strategy.covers_by_index(stream.index, part, work):
+        elif not strategy.covers_by_index(index, part, work):
             return False
     return True
 
@@ -150,60 +150,48 @@ def _mixed(boxes: Sequence[Box], part: Intervals, work: Work) -> bool:
     return True
 
 
-def _breadth_first_by_index(index: BoxIndex, part: Intervals, work: Work) -> bool:
-    """Algorithm 10, where each part waits for the first box that overlaps it."""
-    waiting: list[list[Part]] = [[] for _ in index.boxes]
-
-    def wait(parts: list[Part]) -> bool:
-        """False if one of the parts meets no box."""
-        for each, active in parts:
-            first = index.first(each, active)
-            if first < 0:
+def _breadth_first_by_index(index: BoxIndex[P], part: Intervals, work: Work) -> bool:
+    """Algorithm 10, level by level: each part meets the box that the index chooses for it."""
+    level = index.start(part)
+    while level:
+        following: list[P] = []
+        for done, each in enumerate(level, start=1):
+            left = index.split(each, work)
+            if left is None:
                 return False
-            waiting[first].append((each, active))
-        return True
-
-    covered, alive = wait([(part, index.start(part))]), 1
-    for number, level in enumerate(waiting):
-        later = -1 << number  # boxes before this one are inactive for all parts
-        while covered and level:
-            each, active = level.pop()
-            work.compared()
-            left = index.split(each, active & later, number)
-            alive += len(left) - 1
-            work.waiting(alive)
-            covered = wait(left)
-    return covered
+            following += left
+            work.waiting(len(level) - done + len(following))
+        level = following
+    return level is not None
 
 
-def _depth_first_by_index(index: BoxIndex, part: Intervals, work: Work) -> bool:
-    """Algorithm 11, each part with its active boxes."""
-    waiting = [(part, index.start(part))]
+def _depth_first_by_index(index: BoxIndex[P], part: Intervals, work: Work) -> bool:
+    """Algorithm 11, likewise."""
+    waiting = index.start(part)
     while waiting:
-        work.waiting(len(waiting))
-        part, active = waiting.pop()
-        first = index.first(part, active)
-        if first < 0:
+        left = index.split(waiting.pop(), work)
+        if left is None:
             return False
-        work.compared()
-        waiting += index.split(part, active, first)
-    return True
+        waiting += left
+        work.waiting(len(waiting))
+    return waiting is not None
 
 
-def _mixed_by_index(index: BoxIndex, part: Intervals, work: Work) -> bool:
-    """Algorithm 12, each part with its active boxes."""
-    waiting, alive = [[(part, index.start(part))]], 1
+def _mixed_by_index(index: BoxIndex[P], part: Intervals, work: Work) -> bool:
+    """Algorithm 12, likewise."""
+    parts = index.start(part)
+    if parts is None:
+        return False
+    waiting, alive = [parts], len(parts)
     while waiting:
-        for each, active in waiting.pop():
-            first = index.first(each, active)
-            if first < 0:
+        for each in waiting.pop():
+            left = index.split(each, work)
+            if left is None:
                 return False
-            work.compared()
-            left = index.split(each, active, first)
             alive += len(left) - 1
-            work.waiting(alive)
             if left:
                 waiting.append(left)
+                work.waiting(alive)
     return True
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from eddyline.implication.cutting import Cutting
+from eddyline.implication.cutting import cutting_of
 from eddyline.model.expression import Expression
 from eddyline.model.predicate import And, Condition, Predicate, conditions_of
 from eddyline.model.regions import Regions
@@ -40,11 +40,11 @@ class Goals:
 
     def __init__(self, goals: Sequence[Goal]) -> None:
         self.goals = tuple(goals)
-        sets: dict[Expression, list[Regions]] = {}
+        sets: dict[Expression, dict[Regions, None]] = {}
         for goal in goals:
             for condition in conditions_of(goal.predicate):
-                sets.setdefault(condition.subject, []).append(condition.regions)
-        self.cuttings = [Cutting(subject, regions) for subject, regions in sets.items()]
+                sets.setdefault(condition.subject, {})[condition.regions] = None
+        self.cuttings = [cutting_of(subject, tuple(regions)) for subject, regions in sets.items()]
         numbers = {subject: i for i, subject in enumerate(sets)}
         self.kinds: list[int] = []
         self.subjects: list[int] = []  # of leaves

@@ -6,7 +6,7 @@ Matching gives (true, p) if the query's predicate implies p, and else (false, p 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from eddyline.implication.box_index import BoxIndex
 from eddyline.implication.boxes import Box, Predicate
@@ -28,16 +28,16 @@ class Stream:
     """
 
     predicate: Predicate
-    index: BoxIndex | None = None
+    index: BoxIndex[Any] | None = None
     added: tuple[Box, ...] = ()
 
     def with_box(self, box: Box) -> Stream:
         """Relaxed by one more box."""
-        return Stream(self.predicate.with_box(box), self.index, (*self.added, box))
+        return Stream(self.predicate.with_boxes([box]), self.index, (*self.added, box))
 
     def widened(self, number: int, box: Box) -> Stream:
         """Relaxed by putting a larger box in place of one."""
-        predicate = self.predicate.without(number).with_box(box)
+        predicate = self.predicate.without(number).with_boxes([box])
         return Stream(predicate, self.index, (*self.added, box))
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from eddyline.implication.goals import Goal, Goals
 from eddyline.implication.search import Split, Step
 from eddyline.model.expression import Expression
+from eddyline.model.predicate import conditions_of
 from eddyline.model.regions import Regions
 from eddyline.normalize.domain import domain_of
 
@@ -61,7 +63,7 @@ class Proof:
 
 
 def proof_of(goals: Goals, steps: tuple[Step, ...]) -> Proof:
-    """The steps of a search, told in subjects and regions."""
+    """The steps of a search that matter, told in subjects and regions."""
     told: list[SplitBy | ClosedBy] = []
     for step in steps:
         if isinstance(step, Split):
@@ -69,4 +71,50 @@ def proof_of(goals: Goals, steps: tuple[Step, ...]) -> Proof:
             told.append(SplitBy(cutting.subject, cutting.regions(step.mask)))
         else:
             told.append(ClosedBy(goals.goals[step.goal]))
-    return Proof(goals.goals, tuple(told))
+    return Proof(goals.goals, _without_needless_splits(told))
+
+
+_Steps = SplitBy | ClosedBy
+_ASKED: Final = ("left", "right")  # goals that are no facts
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A part of a proof: a step and what follows it, the subjects that its goals and splits are about."""
+
+    step: _Steps
+    outside: _Branch | None
+    inside: _Branch | None
+    about: frozenset[Expression]
+    asks: bool  # whether a goal that is no fact closes some of it
+
+
+def _without_needless_splits(steps: list[_Steps]) -> tuple[_Steps, ...]:
+    """The proof without the splits that only facts are closed by and nobody asks for later.
+
+    The search takes all facts into account as soon as it can; most of them have nothing to do with what is proven.
+    """
+    done: list[_Branch] = []
+    for step in reversed(steps):  # preorder: what follows a split stands behind it
+        if isinstance(step, ClosedBy):
+            about = frozenset(condition.subject for condition in conditions_of(step.goal.predicate))
+            done.append(_Branch(step, None, None, about, step.goal.name in _ASKED))
+            continue
+        outside, inside = done.pop(), done.pop()
+        if step.subject not in inside.about and not outside.asks:
+            done.append(inside)
+        elif step.subject not in outside.about and not inside.asks:
+            done.append(outside)
+        else:
+            about = outside.about | inside.about | {step.subject}
+            done.append(_Branch(step, outside, inside, about, outside.asks or inside.asks))
+    return tuple(_preorder(done[0])) if done else ()
+
+
+def _preorder(branch: _Branch) -> Iterator[_Steps]:
+    pending: list[_Branch | None] = [branch]
+    while pending:
+        current = pending.pop()
+        if current is not None:
+            yield current.step
+            pending += [current.inside, current.outside]

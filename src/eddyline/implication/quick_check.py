@@ -25,10 +25,8 @@ def quick_check(stream: Stream, box: Box, work: Work) -> int:
         return _scan(stream.predicate.boxes, box, work)
     if is_implied(stream, box, work):
         return IMPLIED
-    part, index = box.intervals, stream.index
-    overlapping = index.first(part, index.start(part)) >= 0 or any(
-        overlaps(each, part) for each in stream.added
-    )
+    part = box.intervals
+    overlapping = stream.index.overlaps(part) or any(overlaps(each, part) for each in stream.added)
     return OVERLAPPING if overlapping else DISJOINT
 
 
@@ -41,7 +39,7 @@ def is_implied(stream: Stream, box: Box, work: Work) -> bool:
     """
     if stream.index is None:
         return _scan(stream.predicate.boxes, box, work) == IMPLIED
-    return _scan(stream.added, box, work) == IMPLIED or stream.index.covers(box.intervals) is True
+    return _scan(stream.added, box, work) == IMPLIED or stream.index.contains(box.intervals)
 
 
 def _scan(boxes: Sequence[Box], box: Box, work: Work) -> int:

@@ -117,7 +117,7 @@ class _Search:
                     self.steps.append(Closed(place))
                     return False
             for place, top in enumerate(goals.tops):
-                for leaf in self._forced(top):
+                for leaf in self._forced(top) if values[top] == OPEN else ():
                     subject = goals.subjects[leaf]
                     kept = box[subject] & goals.masks[leaf]
                     if not kept:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from eddyline.config import DEFAULT_INDEX, IndexSettings
+from eddyline.index.boxes import Boxes
 from eddyline.index.kinds.kind import Index
 from eddyline.index.kinds.table import KINDS
 from eddyline.model.expression import Call, Expression, externals_of, own_columns_of
@@ -41,6 +42,18 @@ class Segment:
     def subjects(self) -> tuple[Expression, ...]:
         """What the conditions of all queries speak about."""
         return tuple(dict.fromkeys(subject for index in self.indexes.values() for subject in index.subjects))
+
+    @cached_property
+    def boxes(self) -> tuple[Boxes, ...]:
+        """Queries that are plain boxes, as far as their indexes can tell."""
+        return tuple(
+            [
+                boxes
+                for kind in KINDS
+                if kind.NAME in self.indexes
+                for boxes in kind.boxes(self.indexes[kind.NAME])
+            ]
+        )
 
 
 def build_segment(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -16,8 +16,13 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check says of a query that it lets in; `state` overrules what was asked for, and `note` says why."""
+    """What a check says of a query that it lets in; `state` overrules what was asked for, and `note` says why.
+
+    `digest` is that of its normal form, None where nobody can know it here; `same_as` is the query whose alias it is.
+    """
 
     spark_only: bool = False
     state: State | None = None
     note: str | None = None
+    same_as: str | None = None
+    digest: str | None = field(default=None, repr=False)

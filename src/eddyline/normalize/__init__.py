@@ -1,5 +1,6 @@
 """Bound queries and joins to normal form: AND/OR over conditions "subject in regions", equal wherever the meaning is."""
 
+from eddyline.normalize.digest import digest
 from eddyline.normalize.explain import explain, trace
 from eddyline.normalize.joins.explain import explain_join
 from eddyline.normalize.joins.plan import JoinPlan, plan_join
@@ -15,6 +16,7 @@ __all__ = [
     "TracedBranch",
     "TracedSide",
     "contradictions",
+    "digest",
     "explain",
     "explain_join",
     "normalize",

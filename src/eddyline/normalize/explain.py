@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from eddyline.model import types as t
+from eddyline.model.event_time import length_text
 from eddyline.model.expression import Call, Column, Expression, Literal, Parameter, walk
 from eddyline.model.predicate import And, Condition, Predicate
 from eddyline.model.query import BoundQuery, NormalQuery
@@ -86,11 +87,19 @@ def show_regions(regions: Regions, kind: t.DataType) -> str:
 
 
 def _interval(lower: Cut | None, upper: Cut | None, kind: t.DataType) -> str:
+    shown = _length if kind == t.DAY_TIME else show
     if lower is not None and upper is not None and lower[0] == upper[0]:
-        return f"{{{show(lower[0], kind)}}}"
-    left = "(-inf" if lower is None else f"{'(' if lower[1] else '['}{show(lower[0], kind)}"
-    right = "+inf)" if upper is None else f"{show(upper[0], kind)}{']' if upper[1] else ')'}"
+        return f"{{{shown(lower[0], kind)}}}"
+    if kind == t.DAY_TIME:  # nobody reads "less than 5 seconds 1 microsecond"
+        lower = None if lower is None else (lower[0] + lower[1], 0)
+        upper = None if upper is None else (upper[0] + upper[1] - 1, 1)
+    left = "(-inf" if lower is None else f"{'(' if lower[1] else '['}{shown(lower[0], kind)}"
+    right = "+inf)" if upper is None else f"{shown(upper[0], kind)}{']' if upper[1] else ')'}"
     return f"{left}, {right}"
+
+
+def _length(value: Any, _: t.DataType) -> str:
+    return length_text(value, t.TIMESTAMP)
 
 
 def explain(normal: NormalQuery | Predicate, render: Render = describe) -> str:

@@ -133,6 +133,11 @@ def skeleton_of(bound: BoundQuery, rules: tuple[Rule, ...] = RULES) -> Skeleton:
     return map_atoms(push_down_not(expression), settle)
 
 
+def combine(all_: bool, parts: Sequence[Predicate]) -> Predicate:
+    """AND (`all_`) or OR of predicates in normal form, in normal form itself."""
+    return _joiner(RULES)(all_, parts)
+
+
 def _joiner(rules: tuple[Rule, ...]) -> Join:
     """How the parts of one AND or OR become a predicate, the parts being in normal form already."""
     on_parts = [rule for rule in _ON_PARTS if rule in rules]

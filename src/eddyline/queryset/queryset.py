@@ -29,8 +29,9 @@ from eddyline.queryset.cost.pricing import Pricing, Run
 from eddyline.queryset.explain import explain_query, explain_set
 from eddyline.queryset.join_matches import JoinMatches, join_tables
 from eddyline.relations.covers import Progress
+from eddyline.relations.newcomer import relations_to
 from eddyline.relations.question import Terms
-from eddyline.relations.redundancies import Redundancies, redundancies, relations_of
+from eddyline.relations.redundancies import Redundancies, redundancies
 from eddyline.sql.resolver import Resolver
 from eddyline.standing.saved import files
 from eddyline.standing.version import Known, Version
@@ -309,7 +310,8 @@ class QuerySet:
     def redundancies(self, *, budget: Budget | None = None, progress: Progress | None = None) -> Redundancies:
         """What is redundant in the set: queries that are the same as others, implied by others, or never true.
 
-        Of those that imply a query's matches the three tightest are listed, and the rest counted. Joins are left out.
+        Of those that cover a query the three tightest are listed, and the rest counted. Joins are compared with joins of the same
+        streams.
         `budget` limits the search for each pair. `progress` is called with a stream, how many of its queries are done, and how many there are.
 
         >>> import pyarrow as pa
@@ -321,10 +323,13 @@ class QuerySet:
         """
         return redundancies(self._version, Terms(budget=budget or Budget()), progress)
 
-    def relations(self, id: str, *, budget: Budget | None = None) -> Redundancies:
-        """What a query has to do with the others: all that are the same, imply it, or are implied by it."""
-        self._version.latest.table.dense(id)
-        return relations_of(self._version, id, Terms(budget=budget or Budget()))
+    def relations(self, query: str | Query, *, budget: Budget | None = None) -> Redundancies:
+        """What a query has to do with the others: all that are the same, cover it, or are covered by it.
+
+        It is given by its id; or, one that is not in the set, as a `Query`.
+        """
+        asked = query if isinstance(query, Query) else Query(query, self[query].sql)
+        return relations_to(self._version, asked, Terms(budget=budget or Budget()))
 
     def save(self, folder: str | Path) -> None:
         """Write the compiled set into a new folder."""

@@ -105,6 +105,19 @@ def join(
     return JoinResult(found, {name: dict(counts) for name, counts in run.left_out.items()}, kept)
 
 
+def satisfies_join(
+    join: BoundJoin,
+    first: Row,
+    second: Row,
+    *,
+    streams: Mapping[str, Stream],
+    join_window: Length | None = None,
+) -> bool:
+    """Whether one tuple of each source is a pair, if these two are all the data there is; `streams` are by their names."""
+    run = _Run(dict(streams), _Rules(True, False, join_window, join.time_zone))
+    return run.is_joined(join, (first, second))
+
+
 @dataclass(frozen=True)
 class _Rules:
     complete: bool
@@ -195,6 +208,12 @@ class _Run:
         assert times is not None, f'stream "{stream}" is joined without an event time'
         return times
 
+    def is_joined(self, join: BoundJoin, pair: tuple[Row, Row]) -> bool:
+        """Whether neither tuple is left out and both together satisfy the join."""
+        times = [self._event_time(source.stream) for source in join.sources]
+        reasons = [self._reason(time, row, None, None) for time, row in zip(times, pair, strict=True)]
+        return reasons == [None, None] and self._in_force(join).holds(*pair)
+
     def _push(self, push: Push) -> list[JoinedPair]:
         stream = find_stream(self.streams, push.stream)
         highest = self.highest.get(stream.name)
@@ -261,7 +280,8 @@ class _Run:
                 yield partner, JoinedPair(standing.join.id, first.position, second.position)
 
 
-_COMPARISONS: Final = ("eq", "null_safe_eq", "lt", "le", "gt", "ge", "in")
+_EQUALITIES: Final = ("eq", "null_safe_eq", "in")
+_COMPARISONS: Final = (*_EQUALITIES, "lt", "le", "gt", "ge")
 _SUMS: Final = frozenset(
     {"add", "sub", "neg", "cast", "time_add", "date_add", "date_sub", "date_add_months"}
     | {"datediff", "subtract_dates", "subtract_times"}
@@ -273,19 +293,22 @@ def _names_time_bound(join: BoundJoin, times: tuple[EventTime, EventTime]) -> bo
     columns = frozenset(
         [virtual_column(source.alias, time.column) for source, time in zip(join.sources, times, strict=True)]
     )
-    pending: list[Expression] = [join.predicate]
+    pending: list[tuple[Expression, bool]] = [(join.predicate, False)]
     while pending:
-        current = pending.pop()
+        current, negated = pending.pop()
         if isinstance(current, Call) and current.function in ("and", "or", "not"):
-            pending += current.arguments
-        elif _compares_sums(current) and columns_of(current) == columns:
+            negated ^= current.function == "not"
+            pending += [(argument, negated) for argument in current.arguments]
+        elif _compares_sums(current, negated) and columns_of(current) == columns:
             return True
     return False
 
 
-def _compares_sums(expression: Expression) -> bool:
-    is_comparison = isinstance(expression, Call) and expression.function in _COMPARISONS
-    return is_comparison and all(map(_is_sum, expression.arguments))
+def _compares_sums(expression: Expression, negated: bool) -> bool:
+    """Whether it limits a difference of sums. That two of them are not equal limits nothing."""
+    if not isinstance(expression, Call) or (negated and expression.function in _EQUALITIES):
+        return False
+    return expression.function in _COMPARISONS and all(map(_is_sum, expression.arguments))
 
 
 def _is_sum(expression: Expression) -> bool:

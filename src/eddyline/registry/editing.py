@@ -38,8 +38,7 @@ def look(edits: Sequence[Edit], check: Check | None) -> CheckedEdits:
                 error.query = edit.id
                 seen.refused[place] = error
             else:
-                if verdict != _FINE:
-                    seen.verdicts[place] = verdict
+                seen.verdicts[place] = verdict
     return seen
 
 
@@ -56,6 +55,7 @@ class EntryDraft:
     next_number: int
     after: dict[str, Entry] = field(init=False)
     notes: dict[str, str] = field(default_factory=dict)
+    digested: list[Entry] = field(default_factory=list)  # whose texts stay, and whose digests are known now
     _dropped: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -92,16 +92,16 @@ class EntryDraft:
             self.notes[edit.id] = verdict.note
         old = self.after.get(edit.id)
         if old is not None and old.sql == edit.sql:
+            if verdict.digest not in (None, old.digest):
+                self.digested.append(replace(old, digest=verdict.digest))
             if said or old.spark_only != verdict.spark_only:
                 self.after[edit.id] = replace(old, spark_only=verdict.spark_only, **said)
             return
+        said |= {"spark_only": verdict.spark_only, "same_as": verdict.same_as, "digest": verdict.digest}
         if old is None:
             last = self._dropped.get(edit.id) or self.revisions.get(edit.id, 0)
-            self.after[edit.id] = Entry(
-                edit.id, edit.sql, last + 1, self._take_number(), spark_only=verdict.spark_only, **said
-            )
+            self.after[edit.id] = Entry(edit.id, edit.sql, last + 1, self._take_number(), **said)
             return
-        said["spark_only"] = verdict.spark_only
         self.after[edit.id] = replace(
             old, sql=edit.sql, revision=old.revision + 1, number=self._take_number(), **said
         )
@@ -112,12 +112,15 @@ class EntryDraft:
 
 
 def restored(target: Sequence[Entry], draft: EntryDraft) -> None:
-    """Make a draft hold what an earlier version held; a text that is not the present one is a new revision."""
+    """Make a draft hold what an earlier version held; a text that is not the present one is a new revision.
+
+    Digests of texts that return are left open: streams may have been declared otherwise since they were found out.
+    """
     kept = {entry.id for entry in target}
     edits: list[Edit] = [Drop(id) for id in draft.before if id not in kept]
     seen = CheckedEdits(edits)
     for entry in target:
-        seen.verdicts[len(edits)] = Verdict(spark_only=entry.spark_only)
+        seen.verdicts[len(edits)] = Verdict(spark_only=entry.spark_only, same_as=entry.same_as)
         beside: dict[str, Any] = {name: getattr(entry, name) for name in _BESIDE}
         edits.append(Put(entry.id, entry.sql, **beside))
     draft.apply(seen)

@@ -12,11 +12,13 @@ from uuid import uuid4
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Connection,
     Index,
     Integer,
     MetaData,
+    String,
     Table,
     Text,
     delete,
@@ -42,8 +44,8 @@ from eddyline.registry.tables import (
 def make_versions(connection: Connection) -> None:
     """Format 1: versions, queries and streams.
 
-    The tables are as format 1 had them: those in tables.py have columns that later migrations add. QUERIES and
-    SCHEMA_VERSION are still the same; freeze them here before either changes.
+    The tables are as format 1 had them: those in tables.py have columns that later migrations add. SCHEMA_VERSION is
+    still the same; freeze it here before it changes.
     """
     streams = Table(
         STREAMS.name,
@@ -68,7 +70,26 @@ def make_versions(connection: Connection) -> None:
         Column("removed", Integer, nullable=False),
         Column("next_number", BigInteger, nullable=False),
     )
-    for table in (SCHEMA_VERSION, versions, QUERIES, streams):
+    queries = Table(
+        QUERIES.name,
+        MetaData(),
+        Column("id", Text, primary_key=True),
+        Column("from_version", BigInteger, primary_key=True, autoincrement=False),
+        Column("to_version", BigInteger, nullable=False),
+        Column("sql", Text, nullable=False),
+        Column("revision", Integer, nullable=False),
+        Column("number", BigInteger, nullable=False),
+        Column("state", String(16), nullable=False),
+        Column("tags", Text, nullable=False),
+        Column("owner", Text),
+        Column("destination", Text),
+        Column("metadata", Text, nullable=False),
+        Column("spark_only", Boolean(create_constraint=False), nullable=False),
+        Index("eddyline_queries_open", "id", "to_version", unique=True),
+        Index("eddyline_queries_from", "from_version"),
+        Index("eddyline_queries_to", "to_version"),
+    )
+    for table in (SCHEMA_VERSION, versions, queries, streams):
         table.create(connection)
 
 
@@ -100,6 +121,13 @@ def add_join_window(connection: Connection) -> None:
     connection.execute(text(f"ALTER TABLE {VERSIONS.name} ADD COLUMN join_window TEXT"))
 
 
+def add_digests(connection: Connection) -> None:
+    """Format 7: what tells queries that say the same, and whose alias a query is."""
+    connection.execute(text(f"ALTER TABLE {QUERIES.name} ADD COLUMN digest VARCHAR(34)"))
+    connection.execute(text(f"ALTER TABLE {QUERIES.name} ADD COLUMN same_as TEXT"))
+    connection.execute(text(f"CREATE INDEX eddyline_queries_digest ON {QUERIES.name} (digest, to_version)"))
+
+
 MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (
     make_versions,
     add_budgets_and_counters,
@@ -107,6 +135,7 @@ MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (
     add_identity,
     add_lengths,
     add_join_window,
+    add_digests,
 )
 FORMAT: Final = len(MIGRATIONS)
 READABLE: Final = 3  # the oldest form in which nothing is missing that readers ask for

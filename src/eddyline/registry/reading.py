@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Table, and_, func, not_, null, or_, select, text
 
 from eddyline.errors import RegistryError
 from eddyline.model.catalog import Stream
 from eddyline.model.query_state import State
 from eddyline.registry.rows import (
     ENTRY,
+    SINCE,
     VERSION,
     entries_of,
     join_window_of,
@@ -20,7 +21,7 @@ from eddyline.registry.rows import (
     tag_text,
     version_of,
 )
-from eddyline.registry.tables import OPEN, QUERIES, STREAMS, VERSIONS
+from eddyline.registry.tables import OPEN, QUERIES, SCHEMA_VERSION, STREAMS, VERSIONS
 from eddyline.registry.values import Diff, Entry, Step, Version
 
 CHUNK: Final = 500  # ids in one question
@@ -51,6 +52,12 @@ def at(table: Table, version: int | None) -> ColumnElement[bool]:
     return and_(table.c.from_version <= version, table.c.to_version > version)
 
 
+def entry_columns(connection: Connection) -> list[ColumnElement[Any]]:
+    """The columns of entries; those that an older registry, which may only be read, does not have yet are NULL."""
+    format = connection.scalar(select(SCHEMA_VERSION.c.format)) or 0
+    return [c if SINCE.get(c.name, 0) <= format else null().label(c.name) for c in ENTRY]
+
+
 def read_entries(
     connection: Connection,
     version: int | None = None,
@@ -73,7 +80,7 @@ def read_entries(
         found_in = [column.icontains(search, autoescape=True) for column in columns]
         escaped = json.dumps(search)[1:-1]  # as it stands in the metadata
         wanted.append(or_(*found_in, QUERIES.c.metadata.icontains(escaped, autoescape=True)))
-    rows = connection.execute(select(*ENTRY).where(*wanted).order_by(QUERIES.c.number))
+    rows = connection.execute(select(*entry_columns(connection)).where(*wanted).order_by(QUERIES.c.number))
     found = entries_of(rows)
     asked = set(tags)
     return [entry for entry in found if asked.issubset(entry.tags)] if asked else found
@@ -81,7 +88,9 @@ def read_entries(
 
 def read_entry(connection: Connection, id: str, version: int | None = None) -> Entry | None:
     """The query of an id at a version."""
-    rows = connection.execute(select(*ENTRY).where(QUERIES.c.id == id, at(QUERIES, version)))
+    rows = connection.execute(
+        select(*entry_columns(connection)).where(QUERIES.c.id == id, at(QUERIES, version))
+    )
     found = entries_of(rows)
     return found[0] if found else None
 
@@ -98,9 +107,30 @@ def entries_by_id(connection: Connection, ids: Collection[str]) -> dict[str, Ent
         return {entry.id: entry for entry in read_entries(connection) if entry.id in wanted}
     found: dict[str, Entry] = {}
     for chunk in chunks(ids):
-        rows = connection.execute(select(*ENTRY).where(at(QUERIES, None), QUERIES.c.id.in_(chunk)))
+        rows = connection.execute(
+            select(*entry_columns(connection)).where(at(QUERIES, None), QUERIES.c.id.in_(chunk))
+        )
         found.update((entry.id, entry) for entry in entries_of(rows))
     return found
+
+
+def entries_by_digest(connection: Connection, digests: Collection[str]) -> list[Entry]:
+    """The queries now registered whose normal forms have one of some digests, by number."""
+    found: list[Entry] = []
+    columns = entry_columns(connection)
+    for chunk in chunks(digests):
+        wanted = select(*columns).where(at(QUERIES, None), QUERIES.c.digest.in_(chunk))
+        found += entries_of(connection.execute(wanted))
+    return sorted(found, key=lambda entry: entry.number)
+
+
+def entries_without_digest(connection: Connection, format: str) -> list[Entry]:
+    """The queries now registered of which no digest of a format is known; not those that only Spark can read."""
+    unknown = or_(QUERIES.c.digest.is_(None), not_(QUERIES.c.digest.startswith(format)))
+    wanted = select(*entry_columns(connection)).where(
+        at(QUERIES, None), unknown, QUERIES.c.spark_only.is_(False)
+    )
+    return entries_of(connection.execute(wanted.order_by(QUERIES.c.number)))
 
 
 def last_revisions(connection: Connection, ids: Collection[str]) -> dict[str, int]:
@@ -150,7 +180,7 @@ def read_versions(connection: Connection, numbers: Collection[int] | None = None
 
 def read_history(connection: Connection, id: str) -> list[Step]:
     """What happened to one query, the oldest first."""
-    columns = (QUERIES.c.from_version, QUERIES.c.to_version, *ENTRY)
+    columns = (QUERIES.c.from_version, QUERIES.c.to_version, *entry_columns(connection))
     rows = connection.execute(
         select(*columns).where(QUERIES.c.id == id).order_by(QUERIES.c.from_version)
     ).all()
@@ -192,7 +222,7 @@ def read_diff(connection: Connection, old: int, new: int) -> Diff:
 def _only_in(connection: Connection, here: int, there: int) -> dict[str, Entry]:
     """The rows that hold at one version and not at the other."""
     ended = QUERIES.c.to_version <= there if here < there else QUERIES.c.from_version > there
-    rows = select(*ENTRY).where(at(QUERIES, here), ended).order_by(QUERIES.c.number)
+    rows = select(*entry_columns(connection)).where(at(QUERIES, here), ended).order_by(QUERIES.c.number)
     return {entry.id: entry for entry in entries_of(connection.execute(rows))}
 
 

@@ -37,7 +37,7 @@ from eddyline.registry.values import (
     storable,
     what_differs,
 )
-from eddyline.registry.writing import write
+from eddyline.registry.writing import forget_digests, write
 
 EDDYLINE: Final = "eddyline"  # the author of changes that nobody asked for
 PATIENCE: Final = 30.0  # seconds that a writer waits for another one
@@ -149,6 +149,21 @@ class Registry:
             _look_for(connection, version)
             return reading.read_entry(connection, id, version)
 
+    def entries_by_id(self, ids: Collection[str]) -> dict[str, Entry]:
+        """The queries that are registered under some ids now."""
+        with self._database.reading() as connection:
+            return reading.entries_by_id(connection, ids)
+
+    def entries_by_digest(self, digests: Collection[str]) -> list[Entry]:
+        """The queries, registered now, whose normal forms have one of some digests, by number."""
+        with self._database.reading() as connection:
+            return reading.entries_by_digest(connection, digests)
+
+    def entries_without_digest(self, format: str) -> list[Entry]:
+        """The queries, registered now, of which no digest of a format is known, without those that only Spark can read."""
+        with self._database.reading() as connection:
+            return reading.entries_without_digest(connection, format)
+
     def history(self, id: str) -> list[Step]:
         """What happened to a query, the oldest first; empty for an id that never was."""
         with self._database.reading() as connection:
@@ -190,12 +205,14 @@ class Registry:
         check: Check | None = None,
         all_or_nothing: bool = True,
         base: int | None = None,
+        digested: Iterable[Entry] = (),
     ) -> Change:
         """Make edits, in their order, declare streams and set the join window: all one version, in one transaction.
 
         `check` sees the text of every query that is put, before anything is written. An edit that is refused makes the
         whole change a `RefusedError`; without `all_or_nothing` the others are made, and the result names it.
         `base` is the version that the edits were made for: if there is a newer one, the change is a `ConflictError`.
+        `digested` are registered queries whose digests the check has found out; they are asked for after it.
         """
         edits, declared = list(edits), distinct_streams(streams)
         given = join_window if join_window is KEEP else settled_length(join_window, "join_window")
@@ -223,7 +240,7 @@ class Registry:
             unknown = any(not isinstance(edit, Put) and edit.id not in before for edit in edits)
             refused = draft.apply(seen, reading.read_ids(connection) if unknown else ())
             other = _redeclared(present, declared, window, wanted)
-            disturbed = [] if other is None else _disturbed(connection, other, check, ids)
+            disturbed, redigested = ([], []) if other is None else _disturbed(connection, other, check, ids)
             if disturbed or (refused and all_or_nothing):
                 raise RefusedError([*refused, *disturbed], len(edits))
             done = write(
@@ -235,6 +252,7 @@ class Registry:
                 next_number=draft.next_number,
                 author=author,
                 reason=reason,
+                digested=[*digested, *draft.digested, *redigested],
             )
         return replace(done, refused=tuple(refused), notes=draft.notes)
 
@@ -266,6 +284,8 @@ class Registry:
         author, reason = author_of(author), reason_text(reason)
         with self._database.writing() as connection:
             reading.check_version(connection, to)
+            if _declarations(connection) != _declarations(connection, to):
+                forget_digests(connection)
             before = {entry.id: entry for entry in reading.read_entries(connection)}
             target = reading.read_entries(connection, to)
             gone = [entry.id for entry in target if entry.id not in before]
@@ -333,9 +353,11 @@ def _look_for(connection: Connection, version: int | None) -> None:
         reading.check_version(connection, version)
 
 
-def _declarations(connection: Connection) -> tuple[list[Stream], str | int | None]:
-    """What queries are checked for: the streams and the join window that there are now."""
-    return reading.read_streams(connection), reading.read_join_window(connection)
+def _declarations(
+    connection: Connection, version: int | None = None
+) -> tuple[list[Stream], str | int | None]:
+    """What queries are checked for: the streams and the join window of a version, the newest if it is None."""
+    return reading.read_streams(connection, version), reading.read_join_window(connection, version)
 
 
 def _merged(present: Sequence[Stream], declared: Sequence[Stream]) -> list[Stream]:
@@ -360,20 +382,27 @@ def _redeclared(
 
 def _disturbed(
     connection: Connection, redeclared: str, check: Check | None, put: Collection[str]
-) -> list[QueryError]:
-    """The registered queries that what is redeclared would break; `put` are those that are checked anyway."""
+) -> tuple[list[QueryError], list[Entry]]:
+    """What is redeclared would break some registered queries, and others get another digest by it.
+
+    `put` are those that are checked anyway.
+    """
     if check is None:
         raise RegistryError(
             redeclared,
             hint="hand in a check for the new declaration, so that the registered queries are looked at again",
         )
     broken: list[QueryError] = []
+    digested: list[Entry] = []
     for entry in reading.read_entries(connection):
         if entry.id in put:
             continue
         try:
-            check(entry.query)
+            digest = check(entry.query).digest
         except QueryError as error:
             error.query = entry.id
             broken.append(error)
-    return broken
+        else:
+            if digest != entry.digest:
+                digested.append(replace(entry, digest=digest))
+    return broken, digested

@@ -34,8 +34,11 @@ ENTRY: Final = tuple(
         "destination",
         "metadata",
         "spark_only",
+        "same_as",
+        "digest",
     )
 )
+SINCE: Final = {"same_as": 7, "digest": 7}  # formats in which columns of entries came
 VERSION: Final = tuple(
     VERSIONS.c[name] for name in ("version", "at", "author", "reason", "added", "changed", "removed")
 )
@@ -48,7 +51,7 @@ def entries_of(rows: Iterable[Sequence[Any]]) -> list[Entry]:
     id: object = None
     try:
         for row in rows:
-            id, sql, revision, number, state, tag_text, owner, destination, metadata, spark_only = row
+            id, sql, revision, number, state, tag_text, owner, destination, metadata, spark_only, *given = row
             if tag_text not in tags:
                 tags[tag_text] = tuple(json.loads(tag_text))
             found.append(
@@ -63,6 +66,7 @@ def entries_of(rows: Iterable[Sequence[Any]]) -> list[Entry]:
                     destination,
                     {} if metadata == "{}" else json.loads(metadata),
                     bool(spark_only),
+                    *given,
                 )
             )
     except (ValueError, KeyError, TypeError) as error:
@@ -85,6 +89,8 @@ def row_of(entry: Entry, version: int) -> dict[str, Any]:
         "destination": entry.destination,
         "metadata": json.dumps(entry.metadata) if entry.metadata else "{}",
         "spark_only": entry.spark_only,
+        "same_as": entry.same_as,
+        "digest": entry.digest,
     }
 
 

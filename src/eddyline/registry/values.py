@@ -32,7 +32,9 @@ class Entry:
     """One registered query as of one version.
 
     `number` is new whenever the text changes and is never reused; `revision` counts the texts of one id from one.
-    `spark_only` says that the text needs functions which only Spark has, so that it is unverified here.
+    `spark_only` says that the text needs functions which only Spark has, so that it is unverified here. `same_as` is the
+    query whose alias it was let in as. `digest` is that of its normal form, for the newest declarations of its streams; it
+    follows from the text, so that it makes no difference between entries, and is None where nobody has found it out yet.
     """
 
     id: str
@@ -45,6 +47,8 @@ class Entry:
     destination: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     spark_only: bool = False
+    same_as: str | None = None
+    digest: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def query(self) -> Query:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,10 +27,13 @@ def write(
     next_number: int,
     author: str,
     reason: str,
+    digested: Iterable[Entry] = (),
 ) -> Change:
     """Write a version in which the entries `before` have become those of `after`; none where nothing is different.
 
     `streams` are all streams of the new version, None where they stay; `join_window` is that of the new version.
+    `digested` are entries that stay and whose digests are known now: these are entered where they stand, since no query
+    becomes another one by that.
     """
     added = [entry for id, entry in after.items() if id not in before]
     changed = [entry for id, entry in after.items() if id in before and before[id] != entry]
@@ -58,6 +61,7 @@ def write(
         _end(connection, [*(entry.id for entry in changed), *removed], version)
         _begin(connection, [*changed, *added], version)
         _declare(connection, redeclared, version)
+    _enter_digests(connection, digested)
     return Change(
         version,
         added=tuple(entry.id for entry in added),
@@ -84,6 +88,27 @@ def _begin(connection: Connection, entries: Sequence[Entry], version: int) -> No
         connection.execute(
             insert(QUERIES), [row_of(entry, version) for entry in entries[first : first + BATCH]]
         )
+
+
+def _enter_digests(connection: Connection, entries: Iterable[Entry]) -> None:
+    """Only where the text is still the one that was digested, which its number tells."""
+    entered = (
+        update(QUERIES)
+        .where(
+            QUERIES.c.id == bindparam("digested"),
+            QUERIES.c.to_version == OPEN,
+            QUERIES.c.number == bindparam("of_number"),
+        )
+        .values(digest=bindparam("found"))
+    )
+    rows = [{"digested": e.id, "of_number": e.number, "found": e.digest} for e in entries]
+    for first in range(0, len(rows), BATCH):
+        connection.execute(entered, rows[first : first + BATCH])
+
+
+def forget_digests(connection: Connection) -> None:
+    """Take away all digests of queries that are registered: what they were made for is declared otherwise now."""
+    connection.execute(update(QUERIES).where(QUERIES.c.to_version == OPEN).values(digest=None))
 
 
 def _declare(

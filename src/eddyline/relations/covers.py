@@ -1,173 +1,242 @@
-"""Who covers whom in a set: candidates by the matcher, which gets corners as rows; the rest by proofs."""
+"""Who covers whom in a set: candidates by the matcher, which gets a row of each query; then ranges are compared, or a
+proof is looked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from eddyline.compile import Compiler
+from eddyline.index.keyed.terms import Term, terms_of
+from eddyline.kernels import covers as kernels
+from eddyline.model.arrays import Flags
 from eddyline.model.catalog import Stream
-from eddyline.model.predicate import And, Condition, Predicate
-from eddyline.model.query import NormalQuery, Query
-from eddyline.relations.corner_batches import batch_of, fits
-from eddyline.relations.corners import Row, plain_corners, sample_rows
-from eddyline.relations.pair import side
+from eddyline.model.expression import Column, Expression
+from eddyline.model.query import NormalQuery
+from eddyline.model.regions import Regions
+from eddyline.normalize.domain import domain_of
+from eddyline.relations.corner_batches import batch_of, is_flat
+from eddyline.relations.plain_boxes import Longs, Numbers, PlainBoxes, Ranges
 from eddyline.relations.question import Side, Terms, ask
+from eddyline.relations.samples import Row, sample_rows
 from eddyline.standing.version import Version
 
 Progress = Callable[[str, int, int], None]
-Longs = npt.NDArray[np.int64]
 
-BLOCK = 8_192  # queries whose corners are matched at a time
-
-
-def order_free(predicate: Predicate) -> object:
-    """A key that predicates share which differ only in the order of their parts.
-
-    >>> from eddyline.model.expression import Column
-    >>> from eddyline.model.regions import Regions
-    >>> from eddyline.model.types import INT
-    >>> a, b = (Condition(Column(name, INT), Regions.points([1])) for name in "ab")
-    >>> order_free(And((a, b))) == order_free(And((b, a)))
-    True
-    """
-    if isinstance(predicate, Condition):
-        return predicate
-    return isinstance(predicate, And), frozenset([order_free(part) for part in predicate.parts])
+FEWEST_ROWS: Final = 64
+FIRST_ROWS: Final = 64
+MOST_ROWS: Final = 65_536
+CANDIDATES: Final = 2_000_000  # that are looked at together, about
+TREES: Final = 256  # whose rows are matched together
 
 
-class Members:
-    """The distinct predicates of a stream's queries: `numbers` are the dense ids of the first query of each.
+@dataclass(frozen=True, slots=True)
+class CoveredBoxes:
+    """Places of boxes, and who covers each: box first + i by `others` from starts[i] to starts[i + 1].
 
-    `same` are pairs of dense ids: a query, and the first one that has the same predicate.
+    `open_boxes` and `open_trees` are pairs that ranges do not decide: such a tree may cover such a box. `lost` are boxes that
+    the matcher does not find by their own row, which would be a bug: nothing is said of them.
     """
 
-    def __init__(self, compiler: Compiler, stream: Stream) -> None:
-        self.stream = stream
-        self.same: list[tuple[int, int]] = []
-        self.numbers: list[int] = []
-        self.normal: list[NormalQuery] = []
-        self._compiler = compiler
-        self._sides: dict[int, Side] = {}
-        self._first: dict[object, int] = {}
+    first: int
+    starts: Longs
+    others: Numbers
+    open_boxes: Longs
+    open_trees: Longs
+    lost: Longs
 
-    def add(self, dense: int, normal: NormalQuery) -> None:
-        """Take in a query, in the order of registration."""
-        place = self._first.setdefault(order_free(normal.predicate), len(self.numbers))
-        if place < len(self.numbers):
-            self.same.append((dense, self.numbers[place]))
-        else:
-            self.numbers.append(dense)
-            self.normal.append(normal)
+    @property
+    def end(self) -> int:
+        """The place after the last box."""
+        return self.first + len(self.starts) - 1
 
-    def places(self, version: Version) -> Longs:
-        """The place of each query by its dense id; -1 for those that are not among the members."""
-        places = np.full(version.table.size, -1, np.int64)
-        places[self.numbers] = np.arange(len(self.numbers))
-        return places
+
+def covered_boxes(
+    boxes: PlainBoxes, version: Version, places: Longs, among: Ranges, *, are_among: bool = True
+) -> Iterator[CoveredBoxes]:
+    """Who covers each of some boxes, in blocks: of the queries of a version, whose places are given, all that match a row.
+
+    `among` are the ranges of the places that are boxes; later places are trees. Codes of texts have to mean the same.
+    `are_among` says that the boxes are those of the first places themselves.
+    """
+    first, rows = 0, FIRST_ROWS
+    while first < len(boxes.dense):
+        end = min(first + rows, len(boxes.dense))
+        starts, numbers = version.match(boxes.corners(first, end), boxes.stream.name).lists()
+        selves = np.arange(first, end) if are_among else np.full(end - first, -1)
+        found = judged(
+            np.asarray(starts, np.int64), numbers, np.arange(first, end), selves, boxes.ranges, places, among
+        )
+        yield CoveredBoxes(
+            first,
+            found.starts,
+            found.covers,
+            first + found.undecided[:, 0],
+            found.undecided[:, 1],
+            first + np.flatnonzero(~found.selves & (selves >= 0)),
+        )
+        first = end
+        wanted = rows * CANDIDATES // max(len(numbers), 1)
+        rows = min(max(wanted, FEWEST_ROWS), 8 * rows, MOST_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Who of some candidates covers a box: those of row i are `covers` from starts[i] to starts[i + 1]."""
+
+    starts: Longs
+    covers: Numbers
+    undecided: Longs  # rows and places of candidates that are no boxes
+    selves: Flags  # rows whose own box is among the candidates
+
+
+def judged(
+    starts: Longs,
+    numbers: npt.NDArray[Any],
+    owners: Longs,
+    selves: Longs,
+    own: Ranges,
+    places: Longs,
+    among: Ranges,
+) -> Judged:
+    """Candidates as `kernels.covers.judge` finds them."""
+    covers = np.empty(len(numbers), np.int32)
+    ends = np.zeros(len(starts), np.int64)
+    has_trees = places.max(initial=-1) >= len(among)
+    undecided = np.empty((int((places[numbers] >= len(among)).sum()) if has_trees else 0, 2), np.int64)
+    found = np.zeros(len(owners), np.bool_)
+    kernels.judge(
+        *(starts, numbers, owners, selves),
+        *(own.firsts, own.columns, own.lows, own.highs),
+        *(places, among.firsts, among.columns, among.lows, among.highs),
+        *(covers, ends[1:], undecided, found),
+    )
+    return Judged(ends, covers[: ends[-1]].copy(), undecided, found)
+
+
+def by_alternatives(one: list[Term] | None, other: list[Term] | None) -> bool | None:
+    """Whether another query covers one, as far as their alternatives tell; None if they do not.
+
+    If every alternative of the one lies in some alternative of the other, condition by condition, it does. If the other has
+    but one alternative, and all conditions are on columns, that is the only way. A search takes ten times as long.
+    """
+    if not one or not other:
+        return None
+    if all(any(_is_part(term, wider) for wider in other) for term in one):
+        return True
+    on_columns = all(isinstance(subject, Column) for term in (*one, *other) for subject in term)
+    return False if len(other) == 1 and on_columns else None
+
+
+def _is_part(term: Term, wider: Term) -> bool:
+    return all(
+        subject in term and _is_subset(term[subject], regions, subject) for subject, regions in wider.items()
+    )
+
+
+def _is_subset(regions: Regions, wider: Regions, subject: Expression) -> bool:
+    if regions == wider:
+        return True
+    rest = regions & ~wider
+    return rest.is_empty or domain_of(subject.type).canonical(rest).is_empty
+
+
+def _satisfiable(terms: list[Term] | None) -> list[Term] | None:
+    """Alternatives less those that no value satisfies, such as an int between 3 and 4."""
+    if terms is None:
+        return None
+    return [
+        term
+        for term in terms
+        if not any(domain_of(s.type).canonical(regions).is_empty for s, regions in term.items())
+    ]
+
+
+class Queries(Protocol):
+    """Queries by place."""
 
     def side(self, place: int) -> Side:
-        """A member as the search and the reference see it."""
-        found = self._sides.get(place)
-        if found is None:
-            normal = self.normal[place]
-            found = self._sides[place] = side(self._compiler, Query(normal.id, normal.sql))
-        return found
+        """A query as the search and the reference see it."""
+        ...
+
+    def normal(self, place: int) -> NormalQuery:
+        """A query as the search sees it."""
+        ...
 
 
-class Covers:
-    """Who covers whom among the members, given by their places."""
+class TreeCovers:
+    """Decides pairs in which one or both are trees, each by itself, and keeps what was found out."""
 
-    def __init__(
-        self,
-        members: Members,
-        owners: Container[int],
-        among: Version,
-        places: Longs,
-        terms: Terms,
-        progress: Progress,
-    ) -> None:
-        """Covers of the `owners` are looked for `among` the queries of a version, whose places are given by dense id."""
-        self.members = members
-        self.among = among
-        self.places = places
+    def __init__(self, stream: Stream, queries: Queries, terms: Terms) -> None:
+        """`queries` gives those of places."""
+        self.stream = stream
+        self.queries = queries
         self.terms = terms
-        self.progress = progress
+        self._terms: dict[int, list[Term] | None] = {}
+        self.pairs: list[tuple[int, int]] = []  # places: one, and another that covers it
         self.never: list[int] = []
         self.uncompared: list[int] = []
         self.unknown: list[tuple[int, int, str]] = []
-        self._plain: list[tuple[int, Row, Row]] = []
-        self._sampled: list[tuple[int, list[Row]]] = []
-        self._is_plain = np.zeros(len(members.numbers), np.bool_)
-        for place, normal in enumerate(members.normal):
-            corners = plain_corners(normal.predicate)
-            self._is_plain[place] = corners is not None
-            if place not in owners:
-                continue
-            if corners is not None and all(fits(row, members.stream) for row in corners):
-                self._plain.append((place, *corners))
-                continue
-            rows = sample_rows(members.side(place), members.stream)
-            fitting = [row for row in rows if fits(row, members.stream)]
-            if fitting:
-                self._sampled.append((place, fitting))
-            elif ask(members.stream, [members.side(place)], [], terms).proof is not None:
-                self.never.append(place)
-            else:
-                self.uncompared.append(place)
 
-        self._has_corners = np.zeros(len(members.numbers), np.bool_)
-        self._has_corners[[place for place, *_ in self._plain]] = True
-
-    def pairs(self) -> Iterator[tuple[Longs, Longs]]:
-        """Pairs of a member and one that covers it, in blocks; all pairs of a member are in one block."""
-        done, total = 0, len(self._plain) + len(self._sampled)
-        for start in range(0, len(self._plain), BLOCK):
-            block = self._plain[start : start + BLOCK]
-            places = np.array([place for place, *_ in block])
-            low = self._keys([row for _, row, _ in block], places)
-            high = self._keys([row for *_, row in block], places)
-            yield self._decided(np.intersect1d(low, high, assume_unique=True))
-            done += len(block)
-            self.progress(self.members.stream.name, done, total)
-        for start in range(0, len(self._sampled), BLOCK):
-            sampled = self._sampled[start : start + BLOCK]
-            owners = np.array([place for place, rows in sampled for _ in rows])
-            keys, counts = np.unique(
-                self._keys([row for _, rows in sampled for row in rows], owners), return_counts=True
-            )
-            wanted = np.zeros(len(self._is_plain), np.int64)
-            wanted[[place for place, _ in sampled]] = [len(rows) for _, rows in sampled]
-            yield self._decided(keys[counts == wanted[keys // len(wanted)]])
-            done += len(sampled)
-            self.progress(self.members.stream.name, done, total)
-
-    def _keys(self, rows: Sequence[Row], owners: Longs) -> Longs:
-        """Pairs of an owner of a row and a member that matches the row, each as one number, in order."""
-        matches = self.among.match(batch_of(rows, self.members.stream), self.members.stream.name)
-        row, dense = matches.pair_arrays()
-        places = self.places[dense]
-        found = places >= 0
-        keys = owners[row[found]] * len(self._is_plain) + places[found]
-        keys.sort()
-        return keys
-
-    def _decided(self, keys: Longs) -> tuple[Longs, Longs]:
-        """The pairs, of those that may be, in which the other covers the one."""
-        one, other = np.divmod(keys, len(self._is_plain))
-        apart = one != other
-        one, other = one[apart], other[apart]
-        certain = self._has_corners[one] & self._is_plain[other]
-        kept = certain.copy()
-        for i in np.flatnonzero(~certain).tolist():
-            kept[i] = self._implies(int(one[i]), int(other[i]))
-        return one[kept], other[kept]
-
-    def _implies(self, one: int, other: int) -> bool:
-        members = self.members
-        answer = ask(members.stream, [members.side(one)], [members.side(other)], self.terms)
+    def decide(self, one: int, other: int) -> bool:
+        """Whether the other covers the one; if so, the pair is kept."""
+        known = by_alternatives(self._alternatives(one), self._alternatives(other))
+        if known is not None:
+            self.pairs += [(one, other)] * known
+            return known
+        answer = ask(self.stream, [self.queries.side(one)], [self.queries.side(other)], self.terms)
         if answer.reason is not None:
             self.unknown.append((one, other, answer.reason))
+        if answer.proof is not None:
+            self.pairs.append((one, other))
         return answer.proof is not None
+
+    def _alternatives(self, place: int) -> list[Term] | None:
+        if place not in self._terms:
+            self._terms[place] = _satisfiable(terms_of(self.queries.normal(place).predicate))
+        return self._terms[place]
+
+    def decide_all(self, ones: Longs, others: Longs) -> None:
+        """The same for many pairs."""
+        for one, other in zip(ones.tolist(), others.tolist(), strict=True):
+            self.decide(one, other)
+
+    def rows(self, tree: int) -> list[Row]:
+        """Rows that a tree matches; one that has none is noted, as never true or as not compared."""
+        rows = sample_rows(self.queries.normal(tree), self.stream, lambda: self.queries.side(tree).bound)
+        found = [row for row in rows if is_flat(row, self.stream)]
+        if not found:
+            proven = ask(self.stream, [self.queries.side(tree)], [], self.terms).proof is not None
+            (self.never if proven else self.uncompared).append(tree)
+        return found
+
+    def candidates(
+        self, trees: Sequence[int], version: Version, places: Longs
+    ) -> Iterator[tuple[int, list[int]]]:
+        """For each tree that has rows the places of the others that match all of them."""
+        rows = [(tree, self.rows(tree)) for tree in trees]
+        rows = [(tree, found) for tree, found in rows if found]
+        if not rows:
+            return
+        batch = batch_of([row for _, found in rows for row in found], self.stream)
+        starts, numbers = version.match(batch, self.stream.name).lists()
+        first = 0
+        for tree, found in rows:
+            seen = numbers[starts[first] : starts[first + len(found)]]
+            first += len(found)
+            who, times = np.unique(seen, return_counts=True)
+            other = places[who[times == len(found)]]
+            yield tree, other[(other >= 0) & (other != tree)].tolist()
+
+    def all(self, trees: Sequence[int], version: Version, places: Longs) -> Iterator[int]:
+        """Decide who of a version covers each of some trees; gives every tree that is done."""
+        for start in range(0, len(trees), TREES):
+            block = trees[start : start + TREES]
+            for tree, others in self.candidates(block, version, places):
+                for other in others:
+                    self.decide(tree, other)
+                yield tree

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from eddyline.implication.search import Budget
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.relations.pair import Pair
 from eddyline.relations.relation import Related, Relation
 
@@ -18,10 +19,12 @@ def implies(
     given: Iterable[str] = (),
     budget: Budget | None = None,
     time_zone: str = "UTC",
+    join_window: Length | None = None,
 ) -> Relation:
     """Whether every row that satisfies `a` satisfies `b`: verdict "implied", "not implied" or "unknown".
 
-    `a` and `b` are SELECT statements over one stream. `given` are conditions that no row violates (as of CHECK and NOT
+    `a` and `b` are SELECT statements over one stream, or joins of the same streams: then a row is a pair, with a row for each
+    alias of `a`, and `join_window` is the window of joins that name none. `given` are conditions that no row violates (as of CHECK and NOT
     NULL: they are true or NULL for every row). `budget` limits the search; what it cannot decide is "unknown".
 
     >>> import pyarrow as pa
@@ -35,7 +38,7 @@ def implies(
     >>> found.verdict, bool(found), dict(found.row)
     ('not implied', False, {'symbol': '', 'price': 0.0})
     """
-    return Pair.of(a, b, streams, given, budget, time_zone).implies()
+    return Pair.of(a, b, streams, given, budget, time_zone, join_window).implies()
 
 
 def equivalent(
@@ -46,6 +49,7 @@ def equivalent(
     given: Iterable[str] = (),
     budget: Budget | None = None,
     time_zone: str = "UTC",
+    join_window: Length | None = None,
 ) -> Relation:
     """Whether both queries are satisfied by the same rows: verdict "equivalent", "not equivalent" or "unknown".
 
@@ -61,7 +65,7 @@ def equivalent(
     the first query and the second query are not equivalent
       row {price: 2147483647} satisfies only the first query (checked)
     """
-    return Pair.of(a, b, streams, given, budget, time_zone).equivalent()
+    return Pair.of(a, b, streams, given, budget, time_zone, join_window).equivalent()
 
 
 def disjoint(
@@ -72,9 +76,10 @@ def disjoint(
     given: Iterable[str] = (),
     budget: Budget | None = None,
     time_zone: str = "UTC",
+    join_window: Length | None = None,
 ) -> Relation:
     """Whether no row satisfies both queries: verdict "disjoint", "not disjoint" or "unknown"."""
-    return Pair.of(a, b, streams, given, budget, time_zone).disjoint()
+    return Pair.of(a, b, streams, given, budget, time_zone, join_window).disjoint()
 
 
 def never_true(
@@ -84,9 +89,10 @@ def never_true(
     given: Iterable[str] = (),
     budget: Budget | None = None,
     time_zone: str = "UTC",
+    join_window: Length | None = None,
 ) -> Relation:
     """Whether no row at all satisfies a query: verdict "never true", "not never true" or "unknown"."""
-    return Pair.of(a, a, streams, given, budget, time_zone).never_true()
+    return Pair.of(a, a, streams, given, budget, time_zone, join_window).never_true()
 
 
 def relate(
@@ -97,6 +103,7 @@ def relate(
     given: Iterable[str] = (),
     budget: Budget | None = None,
     time_zone: str = "UTC",
+    join_window: Length | None = None,
 ) -> Related:
     """What two queries have to do with each other: equivalent, one implies the other, disjoint, overlapping, or unknown.
 
@@ -107,4 +114,4 @@ def relate(
     ... ).verdict
     'overlapping'
     """
-    return Pair.of(a, b, streams, given, budget, time_zone).relate()
+    return Pair.of(a, b, streams, given, budget, time_zone, join_window).relate()

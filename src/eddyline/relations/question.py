@@ -7,23 +7,28 @@ satisfies both; a is never true unless a row satisfies it.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Any, Final
 
 from eddyline.implication.facts import FACTS, facts_about
 from eddyline.implication.facts.subjects import Fact
 from eddyline.implication.goals import Goal, Goals
 from eddyline.implication.proof import Proof, proof_of
-from eddyline.implication.search import Budget, Outcome, search
+from eddyline.implication.search import Box, Budget, Outcome, search
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Call, Column, Expression, columns_of, externals_of
+from eddyline.model.predicate import Predicate
 from eddyline.model.query import BoundQuery, NormalQuery
 from eddyline.normalize.explain import describe
 from eddyline.reference.match import satisfies
 from eddyline.relations.rows import rows_of
 
 Row = Mapping[str, Any]
+
+FIRST_GUESSES: Final = 8  # rows tried before facts; if these do not show it, the next ones seldom do
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +62,58 @@ class Terms:
     facts: Sequence[Fact] = FACTS
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Goals that have to hold, where rows of a box come from, and who confirms that a row is one that was asked for."""
+
+    goals: Sequence[Goal]
+    time_zone: str
+    rows: Callable[[Goals, Box], Iterable[Row]]
+    shows: Callable[[Row], bool]
+
+
 def ask(stream: Stream, wanted: Sequence[Side], unwanted: Sequence[Side], terms: Terms) -> Answer:
     """Whether a row of the stream can satisfy all that are wanted and none that are unwanted."""
-    deadline = time.perf_counter() + terms.budget.seconds
-    goals = [Goal("left", side.normal.predicate) for side in wanted[:1]]
-    goals += [Goal("right", side.normal.predicate) for side in wanted[1:]]
-    goals += [Goal("right", side.normal.predicate, holds=False) for side in unwanted]
-    goals += [Goal("given", side.normal.predicate) for side in terms.given]
     time_zone = wanted[0].normal.time_zone
+    goals = goals_of([side.normal.predicate for side in wanted], [side.normal.predicate for side in unwanted])
+    goals += [Goal("given", side.normal.predicate) for side in terms.given]
 
     def shows(row: Row) -> bool:
         met = all(satisfies(side.bound, row) for side in (*wanted, *terms.given))
         return met and not any(satisfies(side.bound, row) for side in unwanted)
 
-    plain = Goals(goals)
+    def rows(goals: Goals, box: Box) -> Iterable[Row]:
+        return rows_of(stream, goals, box, time_zone)
+
+    return answer(Question(goals, time_zone, rows, shows), terms)
+
+
+def goals_of(wanted: Sequence[Predicate], unwanted: Sequence[Predicate]) -> list[Goal]:
+    """What has to hold of a row that satisfies all that are wanted and none that are unwanted."""
+    goals = [Goal("left", predicate) for predicate in wanted[:1]]
+    goals += [Goal("right", predicate) for predicate in wanted[1:]]
+    return goals + [Goal("right", predicate, holds=False) for predicate in unwanted]
+
+
+def answer(question: Question, terms: Terms) -> Answer:
+    """A proof that the goals cannot hold together, a row for which they do, or the reason why neither was found."""
+    deadline = time.perf_counter() + terms.budget.seconds
+    plain = Goals(question.goals)
     outcome = search(plain, terms.budget)
     if outcome.steps is not None:
         return Answer(proof=proof_of(plain, outcome.steps))
     if outcome.box is None:
         return Answer(reason=_given_up(outcome, terms.budget))
     related = [cutting.subject for cutting in plain.cuttings if not isinstance(cutting.subject, Column)]
-    external = [call for subject in related for call in externals_of(subject)]
-    if not external:  # a row is found sooner than facts are
-        for row in rows_of(stream, plain, outcome.box, time_zone):
-            if shows(row):
-                return Answer(row=row)
+    external = [call for subject in related for call in _externals(subject)]
+    guesses = iter(() if external else question.rows(plain, outcome.box))
+    for row in islice(guesses, FIRST_GUESSES):  # a row is found sooner than facts are
+        if question.shows(row):
+            return Answer(row=row)
     assert related, "over columns alone a box that is left has rows"
-    facts = facts_about([goal.predicate for goal in goals], time_zone, terms.facts, deadline)
-    known = Goals([*goals, *facts])
+    predicates = [goal.predicate for goal in question.goals]
+    facts = facts_about(predicates, question.time_zone, terms.facts, deadline)
+    known = Goals([*question.goals, *facts])
     outcome = search(known, Budget(terms.budget.splits, deadline - time.perf_counter()))
     if outcome.steps is not None:
         return Answer(proof=proof_of(known, outcome.steps))
@@ -92,10 +121,15 @@ def ask(stream: Stream, wanted: Sequence[Side], unwanted: Sequence[Side], terms:
         return Answer(reason=_given_up(outcome, terms.budget))
     if external:
         return Answer(reason=f"only Spark can compute {describe(external[0])}")
-    for row in rows_of(stream, known, outcome.box, time_zone):
-        if shows(row):
+    for row in chain(question.rows(known, outcome.box), guesses):
+        if question.shows(row):
             return Answer(row=row)
     return Answer(reason=_unrelated(related))
+
+
+@lru_cache(maxsize=1 << 14)
+def _externals(subject: Expression) -> tuple[Call, ...]:
+    return externals_of(subject)
 
 
 def _given_up(outcome: Outcome, budget: Budget) -> str:

@@ -1,26 +1,28 @@
-"""What of a whole set is redundant: queries that are the same, implied by others, or never true.
-
-The matcher finds who may cover a query: those that match its corners (`corners`). For plain boxes that is the answer; of the
-other candidates each is decided by itself.
-"""
+"""What of a whole set is redundant: queries that are the same, implied by others, or never true."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from eddyline.model.query import NormalQuery, Query
-from eddyline.relations.covers import Covers, Longs, Members, Progress
+from eddyline.kernels.covers import TIGHTEST, tightest
+from eddyline.relations.covers import CoveredBoxes, Progress, TreeCovers, covered_boxes
+from eddyline.relations.joins.covers import CompiledJoin, join_covers
+from eddyline.relations.members import Members, members_by_stream
+from eddyline.relations.plain_boxes import Longs
 from eddyline.relations.question import Terms
 from eddyline.standing.version import Version
 
-_NONE: Final = np.empty(0, np.int64)
-KEPT: Final = 3  # covers of each query, the tightest ones
+KEPT_PAIRS: Final = (
+    64_000_000  # in memory, at four bytes; where there are more, boxes are compared a second time
+)
+RELATIONS: Final = ("equivalent", "implied", "implies", "never true")  # as they are listed
+_NOBODY: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,14 @@ class Redundancies:
     `table` has a row for each finding: query, relation ("equivalent", "implied", "never true"), other. Of equal queries
     the later ones are listed, each with the first; of those that cover a query the three tightest. `more` counts the other
     covers, by query. `unknown` are the pairs that were not decided, with the reason; `uncompared` are queries of which no
-    row was found, so that nobody knows whom to compare them with.
+    row was found, so that nobody knows whom to compare them with. A search that was interrupted is not `complete`.
     """
 
     table: pa.Table
     more: Mapping[str, int] = field(default_factory=dict)
     unknown: Sequence[tuple[str, str, str]] = ()
     uncompared: Sequence[str] = ()
+    complete: bool = True
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -45,129 +48,198 @@ class Redundancies:
 def redundancies(
     version: Version, terms: Terms | None = None, progress: Progress | None = None
 ) -> Redundancies:
-    """All that is redundant among the selection queries of a set; joins are left out."""
+    """All that is redundant in a set: selections are compared within their streams, joins with joins of the same streams.
+
+    A `KeyboardInterrupt` ends the search: what was found until then is given.
+    """
     version = version.ready()
-    search = _Search(version, terms or Terms(), progress or (lambda *_: None))
-    for members in search.members.values():
-        search.stream(members)
-    return search.result()
+    findings = Findings(version.table.named)
+    try:
+        for members in members_by_stream(version):
+            covers = StreamCovers(members, version, terms or Terms(), progress or (lambda *_: None))
+            covers.search(findings)
+        _compare_joins(version, terms or Terms(), progress or (lambda *_: None), findings)
+    except KeyboardInterrupt:
+        findings.complete = False
+    return findings.result()
 
 
-def relations_of(version: Version, id: str, terms: Terms | None = None) -> Redundancies:
-    """What one query of a set has to do with the others: "equivalent", "implied" by others, "implies" others."""
-    version = version.ready()
-    (dense,) = [number for number, query in version.table.queries() if query.id == id]
-    search = _Search(version, terms or Terms(), lambda *_: None)
-    normal = version.compiler.compile(version.table.query(dense))
-    if isinstance(normal, NormalQuery):
-        search.one(search.members[normal.stream], dense)
-    return search.result()
+class Findings:
+    """What was found out, by dense ids."""
 
-
-class _Search:
-    def __init__(self, version: Version, terms: Terms, progress: Progress) -> None:
-        self.version = version
-        self.terms = terms
-        self.progress = progress
-        self.queries = list(version.table.queries())
-        self.members = {stream.name: Members(version.compiler, stream) for stream in version.compiler.streams}
-        for dense, query in self.queries:
-            normal = version.compiler.compile(query)
-            if isinstance(normal, NormalQuery):
-                self.members[normal.stream].add(dense, normal)
-        self.findings: list[tuple[int, str, int | None]] = []
-        self.more: dict[int, int] = {}
+    def __init__(self, names: Callable[[Longs], pa.Array]) -> None:
+        self._names = names
+        self.complete = True
         self.unknown: list[tuple[int, int, str]] = []
         self.uncompared: list[int] = []
+        self._more: list[tuple[Longs, Longs]] = []
+        self._rows: list[tuple[Longs, int, Longs]] = []
 
-    def result(self) -> Redundancies:
-        names = {dense: query.id for dense, query in self.queries}
-        findings = sorted(self.findings, key=lambda finding: finding[0])
-        table = pa.table(
-            {
-                "query": pa.array([names[one] for one, _, _ in findings], pa.string()),
-                "relation": pa.array([relation for _, relation, _ in findings], pa.string()),
-                "other": pa.array(
-                    [None if other is None else names[other] for *_, other in findings], pa.string()
-                ),
-            }
-        )
-        return Redundancies(
-            table,
-            {names[dense]: count for dense, count in self.more.items()},
-            [(names[one], names[other], reason) for one, other, reason in self.unknown],
-            [names[dense] for dense in self.uncompared],
-        )
-
-    def stream(self, members: Members) -> None:
-        """The findings about all queries of a stream."""
-        self.findings += [(dense, "equivalent", first) for dense, first in members.same]
-        if not members.numbers:
-            return
-        numbers = members.numbers
-        everybody = range(len(numbers))
-        places = members.places(self.version)
-        covers = Covers(members, everybody, self.version, places, self.terms, self.progress)
-        blocks = list(covers.pairs())
-        self._note(covers, numbers)
-        one, other = (
-            (np.concatenate(part) for part in zip(*blocks, strict=True)) if blocks else (_NONE, _NONE)
-        )
-        self._keep(one, other, numbers)
-
-    def one(self, members: Members, dense: int) -> None:
-        """The findings about one query, in both directions; all of them are kept."""
-        first = dict(members.same).get(dense, dense)
-        same = {first, *(later for later, earlier in members.same if earlier == first)} - {dense}
-        place = members.numbers.index(first)
-        others = set(range(len(members.numbers))) - {place}
-        alone = Version(0, self.version.compiler, self.version.settings).add(
-            [Query("alone", members.normal[place].sql)], [members.normal[place]]
-        )
-        wider = Covers(
-            members, [place], self.version, members.places(self.version), self.terms, self.progress
-        )
-        narrower = Covers(members, others, alone.ready(), np.array([place]), self.terms, self.progress)
-        covering = {int(other) for _, others in wider.pairs() for other in others}
-        covered = {int(one) for ones, _ in narrower.pairs() for one in ones}
-        same |= {members.numbers[other] for other in covering & covered}
-        self._note(wider, members.numbers)
-        self._note(narrower, members.numbers)
-        self.findings += [(dense, "equivalent", other) for other in sorted(same)]
-        self.findings += [(dense, "implied", members.numbers[other]) for other in sorted(covering - covered)]
-        self.findings += [(dense, "implies", members.numbers[other]) for other in sorted(covered - covering)]
-
-    def _note(self, covers: Covers, numbers: Sequence[int]) -> None:
-        """What was found out beside pairs."""
-        self.findings += [(numbers[place], "never true", None) for place in covers.never]
-        self.unknown += [(numbers[one], numbers[other], reason) for one, other, reason in covers.unknown]
-        self.uncompared += [numbers[place] for place in covers.uncompared]
-
-    def _keep(self, one: Longs, other: Longs, numbers: Sequence[int]) -> None:
-        """The tightest covers of each query: who is covered by many itself is small."""
-        later = _mutual(one, other, len(numbers)) & (one > other)
-        first = np.arange(len(numbers))
-        np.minimum.at(first, one[later], other[later])
-        self.findings += [
-            (numbers[a], "equivalent", numbers[first[a]]) for a in np.unique(one[later]).tolist()
+    def add(self, relation: str, queries: Iterable[int] | Longs, others: Iterable[int] | Longs) -> None:
+        """Pairs of which a relation holds; -1 is nobody."""
+        pair = [
+            each if isinstance(each, np.ndarray) else np.array(list(each), np.int64)
+            for each in (queries, others)
         ]
-        leads = first == np.arange(len(numbers))
-        among = leads[one] & leads[other]
-        one, other = one[among], other[among]
-        counts = np.bincount(one, minlength=len(numbers))
-        order = np.lexsort((other, -counts[other], one))
+        self._rows.append((pair[0], RELATIONS.index(relation), pair[1]))
+
+    def add_tightest(self, one: Longs, other: Longs, counts: Longs, shown: Longs) -> None:
+        """Of pairs of a place and its cover the tightest ones: who is covered by many itself is small.
+
+        `counts` says of each place how many cover it, those that are not among the pairs included; `shown` its dense id.
+        """
+        order = np.lexsort((shown[other], -counts[other], one))
         one, other = one[order], other[order]
         starts = np.flatnonzero(np.diff(one, prepend=-1))
         rank = np.arange(len(one)) - np.repeat(starts, np.diff(starts, append=len(one)))
-        kept = rank < KEPT
-        self.findings += [
-            (numbers[a], "implied", numbers[b]) for a, b in zip(one[kept], other[kept], strict=True)
-        ]
-        for place, count in zip(one[starts].tolist(), np.diff(starts, append=len(one)).tolist(), strict=True):
-            if count > KEPT:
-                self.more[numbers[place]] = count - KEPT
+        kept = rank < TIGHTEST
+        self.add("implied", shown[one[kept]], shown[other[kept]])
+        many = np.flatnonzero(counts > TIGHTEST)
+        self._more.append((shown[many], counts[many] - TIGHTEST))
+
+    def result(self) -> Redundancies:
+        """With names, by query."""
+        none = np.empty(0, np.int64)
+        query = np.concatenate([*(queries for queries, *_ in self._rows), none])
+        other = np.concatenate([*(others for *_, others in self._rows), none])
+        relation = np.concatenate([*(np.full(len(q), code) for q, code, _ in self._rows), none])
+        order = np.lexsort((relation, query))  # stable: covers of a query stay in their order
+        names = self._names
+        listed = pa.array(RELATIONS).take(pa.array(relation[order]))
+        others = (
+            names(np.where(other[order] == _NOBODY, 0, other[order]))
+            if len(other)
+            else pa.array([], pa.string())
+        )
+        is_nobody = pa.array(other[order] == _NOBODY)
+        table = pa.table(
+            {
+                "query": names(query[order]),
+                "relation": listed,
+                "other": pc.if_else(is_nobody, pa.scalar(None, pa.string()), others),
+            }
+        )
+        more = [(names(queries).to_pylist(), counts.tolist()) for queries, counts in self._more]
+        return Redundancies(
+            table,
+            {name: count for pair in more for name, count in zip(*pair, strict=True)},
+            self._named_pairs(),
+            self._named(self.uncompared),
+            self.complete,
+        )
+
+    def _named_pairs(self) -> list[tuple[str, str, str]]:
+        ones = self._named([one for one, *_ in self.unknown])
+        others = self._named([other for _, other, _ in self.unknown])
+        return list(zip(ones, others, [reason for *_, reason in self.unknown], strict=True))
+
+    def _named(self, dense: Sequence[int]) -> list[str]:
+        return list(self._names(np.array(dense, np.int64)).to_pylist()) if dense else []
 
 
-def _mutual(one: Longs, other: Longs, size: int) -> npt.NDArray[np.bool_]:
-    """Which of the pairs are there the other way round, too."""
-    return np.isin(one * size + other, other * size + one)
+class StreamCovers:
+    """All covers within a stream: those of boxes by blocks, those with trees one by one."""
+
+    def __init__(self, members: Members, version: Version, terms: Terms, progress: Progress) -> None:
+        self.members = members
+        self.version = version
+        self.trees = TreeCovers(members.stream, members, terms)
+        self.counts = np.zeros(members.size, np.int64)  # how many cover each member
+        self._progress = progress
+        self._kept: list[CoveredBoxes] = []
+        self._pairs = 0
+
+    def search(self, findings: Findings) -> None:
+        """Look for everything, and note what was found, also where it was interrupted."""
+        try:
+            self._find()
+        except KeyboardInterrupt:
+            self._pairs = 0  # settled from what is kept: nothing is compared again
+            self._settle(findings)
+            raise
+        self._settle(findings)
+
+    def _find(self) -> None:
+        members = self.members
+        for block in self._blocks():
+            self.counts[block.first : block.end] = np.diff(block.starts)
+            self._pairs += len(block.others)
+            if self._pairs <= KEPT_PAIRS:
+                self._kept.append(block)
+            self.trees.uncompared += block.lost.tolist()
+            self.trees.decide_all(block.open_boxes, block.open_trees)
+            self._tell(block.end)
+        first = len(members.boxes.dense)
+        for tree in self.trees.all(range(first, members.size), self.version, members.places):
+            self._tell(tree + 1)
+
+    def _blocks(self) -> Iterator[CoveredBoxes]:
+        members = self.members
+        return covered_boxes(members.boxes, self.version, members.places, members.boxes.ranges)
+
+    def _tell(self, done: int) -> None:
+        self._progress(self.members.stream.name, done, self.members.size)
+
+    def _settle(self, findings: Findings) -> None:
+        """Note what was found: equals, the tightest covers of each, and what is left open."""
+        numbers, trees = self.members.numbers, self.trees
+        leaders = self._leaders(findings)
+        one, other = np.array(trees.pairs, np.int64).reshape(-1, 2).T
+        among = (leaders[one] == one) & (leaders[other] == other) & (one != other)
+        one, other = one[among], other[among]
+        self.counts += np.bincount(one, minlength=self.members.size)
+        self._tightest(findings, one, other)
+        findings.add("never true", numbers[trees.never], np.full(len(trees.never), _NOBODY))
+        findings.unknown += [(int(numbers[a]), int(numbers[b]), reason) for a, b, reason in trees.unknown]
+        findings.uncompared += numbers[trees.uncompared].tolist()
+
+    def _leaders(self, findings: Findings) -> Longs:
+        """For each member the first of those that are equal to it; boxes come first, as they are equal to no other box."""
+        members = self.members
+        leaders = leaders_of(np.array(self.trees.pairs, np.int64).reshape(-1, 2), members.size)
+        members.show_first(leaders)
+        findings.add("equivalent", *members.same_queries(leaders))
+        return leaders
+
+    def _tightest(self, findings: Findings, one: Longs, other: Longs) -> None:
+        ones, others = [one], [other]
+        for block in self._kept if self._pairs <= KEPT_PAIRS else self._blocks():
+            kept = np.full((len(block.starts) - 1, TIGHTEST), _NOBODY, np.int64)
+            tightest(block.starts, block.others, self.counts, kept)
+            row, place = np.nonzero(kept >= 0)
+            ones.append(row + block.first)
+            others.append(kept[row, place])
+        findings.add_tightest(np.concatenate(ones), np.concatenate(others), self.counts, self.members.shown)
+
+
+def leaders_of(pairs: Longs, size: int) -> Longs:
+    """For each place the first one of those that cover it and that it covers, of pairs of a place and its cover.
+
+    >>> leaders_of(np.array([[0, 2], [2, 0], [1, 2]]), 3).tolist()
+    [0, 1, 0]
+    """
+    one, other = pairs.T
+    mutual = np.isin(one * size + other, other * size + one)
+    leaders = np.arange(size)
+    np.minimum.at(leaders, one[mutual], other[mutual])
+    return leaders
+
+
+def _compare_joins(version: Version, terms: Terms, progress: Progress, findings: Findings) -> None:
+    """Who covers whom among the joins of a set."""
+    table = version.table
+    joins = {
+        dense: CompiledJoin.of(version.compiler, table.query(dense)) for dense in table.alive_joins.tolist()
+    }
+    if not joins:
+        return
+    found = join_covers(joins, version.compiler, terms, lambda done, total: progress("joins", done, total))
+    pairs = np.array(found.covered, np.int64).reshape(-1, 2)
+    leaders = leaders_of(pairs, table.size)
+    later = np.flatnonzero(leaders != np.arange(table.size))
+    findings.add("equivalent", later, leaders[later])
+    one, other = pairs[(leaders[pairs] == pairs).all(axis=1)].T
+    findings.add_tightest(one, other, np.bincount(one, minlength=table.size), np.arange(table.size))
+    findings.add("never true", found.never, [_NOBODY] * len(found.never))
+    findings.unknown += [(a, b, reason) for a, b, reason in found.unknown if b is not None]
+    findings.uncompared += [a for a, b, _ in found.unknown if b is None]

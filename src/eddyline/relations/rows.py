@@ -9,9 +9,13 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
+from eddyline.implication.cutting import Cutting
 from eddyline.implication.facts.subjects import YES
 from eddyline.implication.goals import Goals
 from eddyline.model import types as t
@@ -29,61 +33,84 @@ Box = Sequence[int]
 
 
 def rows_of(stream: Stream, goals: Goals, box: Box, time_zone: str) -> Iterator[dict[str, Any]]:
-    """Rows that may lie in a box, the likeliest first; columns that nobody asks about are NULL."""
-    limits = {
-        cutting.subject: cutting.regions(mask) for cutting, mask in zip(goals.cuttings, box, strict=True)
+    """Rows that may lie in a box, the likeliest first; columns that nobody asks about are NULL.
+
+    Values are looked for as they are asked for: most questions are answered by the first row.
+    """
+    limits = [
+        _Limit(cutting.subject, reads(cutting.subject), _wanted(cutting, mask), mask != cutting.full)
+        for cutting, mask in zip(goals.cuttings, box, strict=True)
+    ]
+    names = {name for limit in limits for name in limit.reads}
+    choices = {
+        name: islice(_choices(Column(name, kind), limits, time_zone), MOST_VALUES)
+        for name, kind in stream.types.items()
+        if name in names
     }
-    names = {name for subject in limits for name in columns_of(subject)}
-    choices: dict[str, list[Any]] = {}
-    for name in stream.types:
-        if name in names:
-            choices[name] = _choices(Column(name, stream.types[name]), limits, time_zone)
-    empty = dict.fromkeys(stream.types)
-    if not all(choices.values()):
+    first = {name: list(islice(values, 1)) for name, values in choices.items()}
+    if not all(first.values()):
         return
-    yield {**empty, **{name: values[0] for name, values in choices.items()}}
-    if math.prod(map(len, choices.values())) == 1:
+    empty = dict.fromkeys(stream.types)
+    yield {**empty, **{name: value for name, (value,) in first.items()}}
+    several = {name: [*first[name], *values] for name, values in choices.items()}
+    if math.prod(map(len, several.values())) == 1:
         return
     rng = random.Random(1)  # the same rows every time
     for _ in range(MOST_ROWS):
-        yield {**empty, **{name: rng.choice(values) for name, values in choices.items()}}
+        yield {**empty, **{name: rng.choice(values) for name, values in several.items()}}
 
 
-def _choices(column: Column, limits: dict[Expression, Regions], time_zone: str) -> list[Any]:
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """Where a box wants a subject, which reads these columns, to lie; `narrow` unless that is anywhere."""
+
+    subject: Expression
+    reads: frozenset[str]
+    regions: Regions
+    narrow: bool
+
+
+def _wanted(cutting: Cutting, mask: int) -> Regions:
+    return domain_of(cutting.subject.type).everything if mask == cutting.full else cutting.regions(mask)
+
+
+@lru_cache(maxsize=1 << 14)
+def reads(subject: Expression) -> frozenset[str]:
+    """The columns that a subject reads."""
+    return columns_of(subject)
+
+
+def _choices(column: Column, limits: Sequence[_Limit], time_zone: str) -> Iterator[Any]:
     """Values of a column that lie in its regions, and for which every expression of it alone lies in its own."""
-    regions = limits.get(column)
-    alone = [
-        (subject, wanted)
-        for subject, wanted in limits.items()
-        if isinstance(subject, Call) and columns_of(subject) == {column.name}
-    ]
-    reading = [
-        subject for subject in limits if isinstance(subject, Call) and column.name in columns_of(subject)
-    ]
-    values = list(_inside(column, regions)) if regions is not None else []
+    regions = next((limit.regions for limit in limits if limit.subject == column), None)
+    reading = [limit for limit in limits if column.name in limit.reads and isinstance(limit.subject, Call)]
+    alone = [limit for limit in reading if limit.narrow and len(limit.reads) == 1]
+    alone.sort(
+        key=lambda limit: limit.regions != YES
+    )  # that a pattern matches is harder than that it does not
+    seen: set[str] = set()
+    for value in _candidates(column, regions, reading):
+        if repr(value) in seen:
+            continue
+        seen.add(repr(value))
+        row = {column.name: value}
+        if all(_lies(evaluate(each.subject, row, time_zone=time_zone), each.regions) for each in alone):
+            yield value
+
+
+def _candidates(column: Column, regions: Regions | None, reading: Sequence[_Limit]) -> Iterator[Any]:
+    if regions is not None:
+        yield from _inside(column, regions)
     if reading:
-        values += [
-            value for value in _suggested(column, reading, limits) if regions is None or value in regions
-        ]
-    fitting = [
-        value
-        for value in _distinct(values)
-        if all(
-            _lies(evaluate(subject, {column.name: value}, time_zone=time_zone), wanted)
-            for subject, wanted in alone
-        )
-    ]
-    return fitting[:MOST_VALUES]
+        for value in _suggested(column, reading):
+            if regions is None or value in regions:
+                yield value
 
 
 def _lies(value: Any, regions: Regions) -> bool:
     if isinstance(value, list | tuple | dict):  # told apart from NULL only
         return regions.inside
     return value in regions
-
-
-def _distinct(values: list[Any]) -> list[Any]:
-    return list({repr(value): value for value in values}.values())
 
 
 def _inside(column: Column, regions: Regions) -> Iterator[Any]:
@@ -101,16 +128,17 @@ def _inside(column: Column, regions: Regions) -> Iterator[Any]:
         yield None
 
 
-def _suggested(column: Column, reading: Sequence[Call], limits: dict[Expression, Regions]) -> Iterator[Any]:
+def _suggested(column: Column, reading: Sequence[_Limit]) -> Iterator[Any]:
     """Values that the constants of expressions, and the ends of their regions, suggest for a column."""
     yield None
     kind = column.type
     constants = [
-        *(e.value for call in reading for e in walk(call) if isinstance(e, Literal)),
-        *(constant for call in reading for constant in limits[call].constants),
+        *(e.value for limit in reading for e in walk(limit.subject) if isinstance(e, Literal)),
+        *(constant for limit in reading for constant in limit.regions.constants),
     ]
     if kind == t.STRING:
-        yield from texts_for([call for call in reading if limits[call] == YES])
+        wanted = [limit.subject for limit in reading if limit.regions == YES]
+        yield from texts_for([call for call in wanted if isinstance(call, Call)])
         yield from [value for value in constants if isinstance(value, str)]
         yield from ("", "x", "X", "~", "1")
     elif kind == t.BOOLEAN:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Final
 
-from eddyline.admission import Admission, OverBudget
+from eddyline.admission import Admission
+from eddyline.admission.present import RegisteredEntries
+from eddyline.admission.redundant import IN_PASSING
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError, RefusedError, RegistryError, UsageError
 from eddyline.model.catalog import Stream
 from eddyline.model.event_time import Length
 from eddyline.model.query import Query
-from eddyline.model.query_state import State, Verdict
+from eddyline.model.query_state import State
 from eddyline.registry import KEEP, Change, Check, Drop, Edit, Registry, Set
 from eddyline.registry.values import Keep, what_differs
+from eddyline.service.compiled_sets import CompiledSets
 from eddyline.service.data_sources import check_zone
 from eddyline.service.edits import Edits
 from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions, stated_window, window_text
@@ -25,9 +27,8 @@ from eddyline.service.records import streams_json
 from eddyline.service.registries import open_registry
 from eddyline.service.watcher import SILENT, Watcher
 
-LONG_WORK: Final = 5_000  # queries from which on it is told how far the work is
-STEP: Final = 500  # queries between two such reports
 NO_WINDOW: Final = "none"  # said instead of a length
+RELATED: Final = Admission(if_same="warn", if_implied="warn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def enter(
     signature: Signature,
     *,
     all_or_nothing: bool = False,
-    over_budget: OverBudget | None = None,
+    admission: Admission = RELATED,
     watcher: Watcher = SILENT,
 ) -> ChangeOutcome:
     """Put queries into a registry, which is made if it is not there: those that are let in, or all or none of them."""
@@ -112,8 +113,8 @@ def enter(
     with open_registry(where, must_exist=False) as registry:
         window = _stated_window(registry, declaration)
         declared, compiler = _declared(registry, declaration, edits.queries, window)
-        check = Admission(over_budget=over_budget).of(registry, edits.edits, compiler)
-        check = _told(check, len(edits.edits), watcher)
+        present = RegisteredEntries(registry, CompiledSets(registry, where))
+        check = admission.of(registry, edits.edits, compiler, present=present, progress=watcher.queries)
         if all_or_nothing and edits.findings:
             _look(edits, check)
             return ChangeOutcome(registry.where, registry.version, None, edits.findings)
@@ -127,11 +128,18 @@ def enter(
                 base=signature.base,
                 check=check,
                 all_or_nothing=all_or_nothing,
+                digested=present.digested,
             )
         except RefusedError as refused:
             for problem in refused.problems:
                 edits.refuse(problem)
             return ChangeOutcome(registry.where, registry.version, None, edits.findings)
+    if (
+        admission.rules
+        and admission.rules.only_notes
+        and len(change.added) + len(change.changed) > IN_PASSING
+    ):
+        watcher.note("so many queries were compared by digests alone: query redundancies finds all covers")
     for problem in change.refused:
         edits.refuse(problem)
     for id, text in change.notes.items():
@@ -233,18 +241,3 @@ def _look(edits: Edits, check: Check) -> None:
         except QueryError as error:
             error.query = edit.id
             edits.refuse(error)
-
-
-def _told(check: Check, total: int, watcher: Watcher) -> Check:
-    """A check that tells how far it is, where that may take long."""
-    if total < LONG_WORK:
-        return check
-    seen = count(1)
-
-    def checked(query: Query) -> Verdict:
-        done = next(seen)
-        if done % STEP == 0:
-            watcher.checked(done, total)
-        return check(query)
-
-    return checked

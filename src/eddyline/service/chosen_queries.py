@@ -98,7 +98,8 @@ def _take_registry(chosen: ChosenQueries, where: str, only: str | None, on_spark
                 text = "needs functions that only Spark has, and is left out"
                 chosen.findings.append(Finding(NOTE, text, where, query=entry.id))
             elif entry.state != "disabled" or entry.id == only:
-                chosen.entries.append(FileEntry(Query(entry.id, entry.sql), where, 1, entry.sql))
+                said = {"state": entry.state, "owner": entry.owner, "destination": entry.destination}
+                chosen.entries.append(FileEntry(entry.query, where, 1, entry.sql, attributes=said))
                 if entry.state == "shadow":
                     chosen.shadow.add(entry.id)
 

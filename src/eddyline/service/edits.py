@@ -15,7 +15,7 @@ from eddyline.service.files.queries import ATTRIBUTES, FileEntry, read_queries
 from eddyline.service.findings import ERROR, FAILURE, NOTE, Finding
 
 GIVEN: Final = frozenset(
-    {"revision", "number", "spark_only", "version"}
+    {"revision", "number", "spark_only", "same_as", "version"}
 )  # by the registry, so not read from files
 
 

@@ -35,7 +35,12 @@ def times_json(streams: Sequence[Stream]) -> dict[str, dict[str, str | int]]:
 
 def entry_json(entry: Entry) -> dict[str, Any]:
     """A query, with what the registry gave it."""
-    given = {"revision": entry.revision, "number": entry.number, "spark_only": entry.spark_only}
+    given = {
+        "revision": entry.revision,
+        "number": entry.number,
+        "spark_only": entry.spark_only,
+        "same_as": entry.same_as,
+    }
     return record_of(entry) | given
 
 

@@ -34,7 +34,7 @@ def open_registry(where: str, *, must_exist: bool = True) -> Registry:
 
 def is_there(where: str) -> bool:
     """Whether there is a file of that name; a database server is asked when it is opened."""
-    return not is_file(where) or _file(where).exists()
+    return not is_file(where) or file_of(where).exists()
 
 
 def is_file(where: str) -> bool:
@@ -46,5 +46,6 @@ def is_file(where: str) -> bool:
     return "://" not in where or where.startswith("sqlite:")
 
 
-def _file(where: str) -> Path:
+def file_of(where: str) -> Path:
+    """The file of a registry that is one."""
     return Path(where.removeprefix("sqlite:///").partition("?")[0])

@@ -24,8 +24,8 @@ class Watcher:
     def progress(self, progress: Progress) -> None:
         """How far a source is read."""
 
-    def checked(self, done: int, total: int) -> None:
-        """How many queries of a large change were looked at."""
+    def queries(self, what: str, done: int, total: int) -> None:
+        """How many queries are checked, or compared."""
 
 
 SILENT = Watcher()

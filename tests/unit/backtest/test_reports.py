@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
@@ -17,44 +16,14 @@ from eddyline.backtest.expectations import parse_toml
 from eddyline.backtest.junit import to_junit
 from eddyline.backtest.report import to_html
 from eddyline.backtest.report.charts import heat, level, merged
-from eddyline.backtest.report.markup import join, tag
 from eddyline.backtest.values import Backtest
 from eddyline.model.reject import Reject
+from eddyline.pages.markup import join, tag
 from eddyline.runtime.embedded.backtest.fetch import fetch_row
+from tests.html_page import Page
 from tests.unit.backtest.histories import TESTED, outcome, quotes
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>\x00\x1b'
-VOID = {"meta", "path", "rect"}
-
-
-class Page(HTMLParser):
-    """Checks that tags nest, and remembers them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self._open: list[str] = []
-        self.feed(text)
-        assert not self._open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self._open.append(tag)
-        for name, value in attrs:
-            assert not name.startswith("on"), "no handlers inside attributes"
-            if name == "id":
-                self.ids.append(value or "")
-            if name in ("href", "src"):
-                self.links.append(value or "")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in VOID
-        self.tags.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
 
 
 def whole() -> Backtest:

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from bench.experiments import disj_figure_15, disj_matching, disj_pairs, disj_table_7, plots
+from bench.experiments import disj_figure_15, disj_matching, disj_pairs, disj_spreads, disj_table_7, plots
 from bench.experiments.disj_predicates import Shape, queries, streams
 from bench.experiments.figures import FIGURES
 from bench.experiments.result import write
@@ -24,6 +24,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disj_matching, "SWEEPS", few)
     monkeypatch.setattr(disj_figure_15, "BOXES", (20, 100, 500))
     monkeypatch.setattr(disj_pairs, "SPREADS", (5.0,))
+    monkeypatch.setattr(disj_spreads, "SPREADS", (5.0,))
 
 
 @pytest.mark.slow

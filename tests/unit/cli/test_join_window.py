@@ -66,7 +66,7 @@ def window_of(place: str) -> object:
 def test_a_registry_keeps_it(registered: str) -> None:
     assert window_of(registered) == "5 minutes"
     result = run("query", "add", "more", ANY, "--join-window", "5 min")
-    assert result.exit_code == 0 and result.stdout.endswith("version 2: 1 added\n")
+    assert result.exit_code == 0 and result.stdout.endswith("version 2: 1 added, 1 note\n")
     assert run("query", "add", "most", ANY).exit_code == 0
     assert window_of(registered) == "5 minutes"
 

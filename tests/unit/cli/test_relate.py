@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from eddyline.cli import app
 from eddyline.cli.output.terminal import Exit
+from tests.html_page import check_that_it_stands_alone
 
 SCHEMA = "quotes=symbol STRING, price DOUBLE"
 RULES = """-- name: cheap
@@ -59,6 +60,22 @@ def test_statements_need_no_set(rules: Path) -> None:
     assert parsed(result)["verdict"] == "never true"
 
 
+def test_joins(rules: Path) -> None:
+    columns = "symbol STRING, price DOUBLE, ts TIMESTAMP WITH (event_time = ts, lateness = '1 minute')"
+    schemas = [option for name in ("quotes", "trades") for option in ("--schema", f"{name}={columns}")]
+    wide = "SELECT q.price FROM quotes q JOIN trades t ON q.symbol = t.symbol"
+    narrow = f"{wide} AND t.ts BETWEEN q.ts AND q.ts + INTERVAL 5 SECONDS"
+    result = run("relate", narrow, wide, *schemas, "--join-window", "5 seconds", "--json")
+    assert result.exit_code == Exit.FINDINGS, result.stderr
+    found = parsed(result)
+    assert found["verdict"] == "implies"
+    assert set(found["implied_by"]["row"]) == {"q", "t"}
+    result = run("relate", narrow, wide, *schemas)
+    assert result.exit_code == Exit.FAILURE and "--join-window" in result.stderr
+    result = run("relate", narrow, "SELECT * FROM quotes", *schemas)
+    assert result.exit_code == Exit.USAGE and "the second one reads one" in result.stderr
+
+
 def test_what_is_refused(rules: Path) -> None:
     asked = ("--queries", rules, "--schema", SCHEMA)
     result = run("relate", "cheap", "chep", *asked)
@@ -81,3 +98,64 @@ def test_a_whole_set(rules: Path) -> None:
         {"query": "low", "relation": "equivalent", "other": "cheap"},
         {"query": "odd", "relation": "never true", "other": None},
     ]
+
+
+def test_a_page_with_what_the_registry_knows(rules: Path, tmp_path: Path) -> None:
+    rules.write_text(RULES.replace("-- name: low\n", "-- name: low\n-- owner: ann\n-- destination: desk\n"))
+    assert run("import", rules, "--schema", SCHEMA).exit_code == Exit.FINE
+    result = run("redundancies", "--html", tmp_path / "page.html")
+    assert result.exit_code == Exit.FINDINGS and "3 of 4 queries are redundant" in result.stdout
+    text = (tmp_path / "page.html").read_text()
+    check_that_it_stands_alone(text)
+    assert (
+        "delivers to desk, the other to nobody" in text
+        and "&quot;cheap fx&quot; implies &quot;cheap&quot;" in text
+    )
+
+
+def test_a_page_that_cannot_be_written(rules: Path, tmp_path: Path) -> None:
+    asked = ("--queries", rules, "--schema", SCHEMA)
+    result = run("redundancies", *asked, "--html", tmp_path / "no folder" / "page.html")
+    assert result.exit_code == Exit.FAILURE and "cannot be written" in result.stderr
+    assert "3 of 4 queries are redundant" in result.stdout, "what was found is not lost"
+
+
+def test_a_long_table_is_cut_and_says_so(rules: Path) -> None:
+    rules.write_text("".join(f"-- name: q{n}\nSELECT * FROM quotes WHERE price < 3;\n" for n in range(80)))
+    asked = ("--queries", rules, "--schema", SCHEMA)
+    lines = run("redundancies", *asked).stdout.splitlines()
+    assert len(lines) == 1 + 50 + 2
+    assert lines[-2:] == [
+        "29 more rows are not shown; --all shows them, --json has them",
+        "79 of 80 queries are redundant",
+    ]
+    assert len(run("redundancies", *asked, "--all").stdout.splitlines()) == 1 + 79 + 1
+    assert len(parsed(run("redundancies", *asked, "--json"))["redundancies"]) == 79
+
+
+def test_an_interrupted_search_shows_what_it_found(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eddyline.cli.output.progress.Terminal.queries", interrupt)
+    asked = ("--queries", rules, "--schema", SCHEMA, "--html", tmp_path / "page.html")
+    result = run("redundancies", *asked)
+    assert result.exit_code == Exit.INTERRUPTED and "interrupted" in result.stderr
+    assert "queries are redundant" in result.stdout
+    assert "interrupted: not all were compared" in (tmp_path / "page.html").read_text()
+    assert parsed(run("redundancies", *asked, "--json"))["complete"] is False
+
+
+def test_progress_counts_the_queries_of_all_streams(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        "eddyline.cli.output.progress.Terminal.queries",
+        lambda _, what, done, total: told.append((done, total)),
+    )
+    rules.write_text(RULES + "-- name: bar\nSELECT * FROM bars WHERE low < 3;\n")
+    run("redundancies", "--queries", rules, "--schema", SCHEMA, "--schema", "bars=low DOUBLE")
+    assert told[-1][1] == told[0][1] + 1, "the query of the second stream comes on top of the first's"
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert all(done <= total for done, total in told)

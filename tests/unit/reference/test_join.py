@@ -160,9 +160,10 @@ def test_join_window() -> None:
         bound("q.symbol = t.symbol", "none"),
         bound("q.symbol = t.symbol AND t.seq = q.seq + 2", "own"),
         bound("q.symbol = t.symbol AND t.seq % 7 = q.seq % 7 + 2", "other"),
+        bound("q.symbol = t.symbol AND t.seq <> q.seq + 2", "no limit"),
     ]
     pairs = join(joins, steps, streams=STREAMS, join_window=2).pairs
-    first = [("none", 0, 0), ("own", 0, 0), ("other", 0, 0), ("none", 1, 0)]
+    first = [("none", 0, 0), ("own", 0, 0), ("other", 0, 0), ("none", 1, 0), ("no limit", 1, 0)]
     assert pairs == [*first, ("none", 1, 1), ("own", 1, 1)]
 
 

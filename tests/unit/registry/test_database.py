@@ -268,6 +268,9 @@ def test_file_and_folder_read_only(filled: Path, tmp_path: Path) -> None:
         for length in ("lateness", "ahead", "idle"):
             editing.execute(text(f"ALTER TABLE eddyline_streams DROP COLUMN {length}"))
         editing.execute(text("ALTER TABLE eddyline_versions DROP COLUMN join_window"))
+        editing.execute(text("DROP INDEX eddyline_queries_digest"))
+        for given in ("digest", "same_as"):
+            editing.execute(text(f"ALTER TABLE eddyline_queries DROP COLUMN {given}"))
         editing.execute(update(SCHEMA_VERSION).values(format=3))
     with Registry.open(filled) as registry, closing(sqlite3.connect(filled)) as connection:
         connection.execute(

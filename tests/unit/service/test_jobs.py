@@ -34,7 +34,7 @@ class Ears(Watcher):
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.findings: list[Finding] = []
-        self.done: list[tuple[int, int]] = []
+        self.done: list[tuple[str, int, int]] = []
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -42,8 +42,8 @@ class Ears(Watcher):
     def finding(self, finding: Finding) -> None:
         self.findings.append(finding)
 
-    def checked(self, done: int, total: int) -> None:
-        self.done.append((done, total))
+    def queries(self, what: str, done: int, total: int) -> None:
+        self.done.append((what, done, total))
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +119,10 @@ def test_large_changes_tell_how_far_they_are() -> None:
     Path("many.sql").write_text("".join(lines))
     ears = Ears()
     enter("rules.db", read_edits(["many.sql"]), Declaration(schemas=[SCHEMA]), Signature(), watcher=ears)
-    assert ears.done[0] == (500, 5_000) and ears.done[-1] == (5_000, 5_000)
+    checked, compared = ([told for told in ears.done if told[0] == what] for what in ("checked", "compared"))
+    assert ears.done == checked + compared == sorted(ears.done)
+    assert checked[0] == ("checked", 500, 5_000) and checked[-1] == ("checked", 5_000, 5_000)
+    assert compared[-1] == ("compared", 5_000, 5_000)
 
 
 def test_why_one_row_and_all() -> None:

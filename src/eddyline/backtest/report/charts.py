@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import log1p
 from typing import Final
 
-from eddyline.backtest.report.markup import Markup, join, tag
+from eddyline.pages.markup import Markup, join, tag
 
 LEVELS: Final = 7  # shades of heat, beside none
 _COLUMNS: Final = 128  # of a strip

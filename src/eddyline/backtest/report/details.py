@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from eddyline.backtest.report import charts
 from eddyline.backtest.report.frame import listed
-from eddyline.backtest.report.markup import Markup, join, tag
-from eddyline.backtest.report.numbers import counted, percent
 from eddyline.backtest.report.strips import ends
 from eddyline.backtest.values import Backtest, Pair, QueryResult, Row, Track
+from eddyline.pages.markup import Markup, join, tag
+from eddyline.pages.numbers import counted, percent
 
 _OPEN: Final = 3  # parts that are open at first
 

@@ -6,18 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from eddyline.backtest.report import charts
-from eddyline.backtest.report.frame import (
-    LINES,
-    anchors,
-    left_out,
-    link,
-    listed,
-    section,
-    sortable,
-    table,
-)
-from eddyline.backtest.report.markup import Markup, join, tag
-from eddyline.backtest.report.numbers import counted, percent
+from eddyline.backtest.report.frame import LINES, anchors, link, listed
 from eddyline.backtest.values import (
     Backtest,
     ExpectationResult,
@@ -29,6 +18,9 @@ from eddyline.backtest.values import (
     Row,
     Track,
 )
+from eddyline.pages.markup import Markup, join, tag
+from eddyline.pages.numbers import counted, percent
+from eddyline.pages.parts import left_out, section, sortable, table, tile
 
 _OVERLAPS: Final = 25
 _SMALL: Final = 0.05  # of either query's matches: less in common is left out of the page
@@ -84,24 +76,20 @@ def tiles(found: Backtest) -> Markup:
     )
     refused = sum(not refusal.existing for refusal in found.refused)
     shown = [
-        _tile(f"{found.rows:,}", "rows read"),
-        _tile(f"{len(found.queries):,}", "queries under test"),
-        _tile(f"{found.matches:,}", "matches"),
-        _tile(f"{never:,}", "never fire", "warn" if never else ""),
-        _tile(f"{everything:,}", "fire on everything", "warn" if everything else ""),
+        tile(f"{found.rows:,}", "rows read"),
+        tile(f"{len(found.queries):,}", "queries under test"),
+        tile(f"{found.matches:,}", "matches"),
+        tile(f"{never:,}", "never fire", "warn" if never else ""),
+        tile(f"{everything:,}", "fire on everything", "warn" if everything else ""),
     ]
     if found.existing:
         covered = sum(query.covered or 0 for query in found.queries)
-        shown.append(_tile(percent(covered, found.matches), "of matches covered already"))
+        shown.append(tile(percent(covered, found.matches), "of matches covered already"))
     if refused:
-        shown.append(_tile(f"{refused:,}", "refused", "bad"))
+        shown.append(tile(f"{refused:,}", "refused", "bad"))
     if found.rejected:
-        shown.append(_tile(f"{found.rejected:,}", "rows rejected", "bad"))
+        shown.append(tile(f"{found.rejected:,}", "rows rejected", "bad"))
     return tag("div", *shown, class_="tiles")
-
-
-def _tile(figure: str, says: str, kind: str = "") -> Markup:
-    return tag("div", tag("b", figure, class_=kind or None), tag("span", says), class_="tile")
 
 
 def checks(found: Backtest) -> Markup | None:

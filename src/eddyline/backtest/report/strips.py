@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from eddyline.backtest.report import charts
-from eddyline.backtest.report.frame import anchors, left_out, link, section
-from eddyline.backtest.report.markup import Markup, tag
-from eddyline.backtest.report.numbers import counted
+from eddyline.backtest.report.frame import anchors, link
 from eddyline.backtest.values import Backtest, Track
+from eddyline.pages.markup import Markup, tag
+from eddyline.pages.numbers import counted
+from eddyline.pages.parts import left_out, section
 
 STRIPS: Final = 400  # queries that are shown
 _ROOMY, _TIGHT = 40, 120  # strips up to which they stand at ease, and up to which they have names

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from eddyline.backtest.report.charts import merged
-from eddyline.backtest.report.numbers import counted, percent
 from eddyline.backtest.values import Backtest, FiringVerdict, Pair, QueryResult, Row, Track
 from eddyline.cli.output.terminal import Printer
+from eddyline.pages.numbers import counted, percent
 
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _COLUMNS: Final = 16

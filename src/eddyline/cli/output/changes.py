@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import typer
 
@@ -16,6 +16,8 @@ from eddyline.service.changes import ChangeOutcome
 from eddyline.service.files.event_times import SETTINGS, window_text
 from eddyline.service.findings import NOTE
 
+MOST_NOTES: Final = 20  # that are shown: thousands of imported queries may be covered by others
+
 
 def tell(outcome: ChangeOutcome, *, as_json: bool) -> NoReturn:
     """Print it, and end the command with its exit code."""
@@ -27,16 +29,20 @@ def tell(outcome: ChangeOutcome, *, as_json: bool) -> NoReturn:
 
 
 def _show(outcome: ChangeOutcome, output: Printer) -> None:
+    notes = [finding for finding in outcome.findings if finding.severity == NOTE]
+    hidden = {id(finding) for finding in notes[MOST_NOTES:]}
     for finding in outcome.findings:
-        show_finding(finding, output)
-        output.line()
+        if id(finding) not in hidden:
+            show_finding(finding, output)
+            output.line()
+    if hidden:
+        output.line(f"{len(hidden):,} more notes: --json has all of them")
     for before, after in () if outcome.change is None else outcome.change.streams:
         if before is not None:  # a new one was asked for by name
             output.line(_redeclared(before, after))
     parts = [f"{count:,} {name}" for name, count in outcome.counts.items() if count]
     parts += [] if outcome.join_window is KEEP else [window_text(outcome.join_window)]
-    notes = sum(finding.severity == NOTE for finding in outcome.findings)
-    parts += [f"{notes:,} {'note' if notes == 1 else 'notes'}"] if notes else []
+    parts += [f"{len(notes):,} {'note' if len(notes) == 1 else 'notes'}"] if notes else []
     done = ", ".join(parts) or "nothing changed"
     style = "green" if exit_code(outcome.findings) is Exit.FINE else "bold"
     output.line(f"{outcome.where}, version {outcome.version}: {done}", style)

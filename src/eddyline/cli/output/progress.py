@@ -102,14 +102,16 @@ class Terminal(Watcher):
             rows=f"{progress.rows:,} rows",
         )
 
-    def checked(self, done: int, total: int) -> None:
-        """A bar for queries."""
+    def queries(self, what: str, done: int, total: int) -> None:
+        """A bar for queries, from the first second on that it takes."""
         if not self._is_watched:
             return
         if not self._bar.is_open:
-            columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            self._bar.open(*columns, total=total)
-        self._bar.update(completed=done)
+            if time.monotonic() - self._started < PATIENCE:
+                return
+            columns = (BarColumn(), MofNCompleteColumn(), TextColumn("queries {task.description}"))
+            self._bar.open(*columns, TimeRemainingColumn(), total=total)
+        self._bar.update(completed=done, total=total, description=what)
 
     def __enter__(self) -> Terminal:
         return self

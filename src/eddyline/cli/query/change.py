@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from eddyline.admission import Admission
 from eddyline.cli.options import (
     Aheads,
     AsJson,
@@ -16,6 +17,8 @@ from eddyline.cli.options import (
     Id,
     Idles,
     Ids,
+    IfImplied,
+    IfSame,
     Latenesses,
     OverBudget,
     Owner,
@@ -91,6 +94,8 @@ def add(
     reason: Reason = "",
     base: Base = None,
     over_budget: OverBudget = None,
+    if_same: IfSame = "warn",
+    if_implied: IfImplied = "warn",
     as_json: AsJson = False,
 ) -> None:
     """Enter a query into a registry, which is made if it is not there.
@@ -99,6 +104,8 @@ def add(
     exit code is 1. One that needs functions which only Spark has is kept for the Spark runtime, unverified.
     The first query of a stream needs its --schema. Streams that are joined need an event time and a lateness, and a join
     needs time bounds, or the registry's --join-window.
+    A query that matches the same rows as another one, or only rows that another one matches, is let in with a note that
+    names that one, unless --if-same or --if-implied say otherwise. An alias is let in, too, and noted as such.
 
     \b
     Examples:
@@ -107,6 +114,8 @@ def add(
       eddyline query add rises - --schema quotes.csv --event-time ts --lateness "10 seconds" < rises.sql
       eddyline query add pairs "SELECT * FROM a JOIN b USING (id)" --join-window "5 minutes"
       eddyline query add big - --tag fx --owner ann --state shadow < big.sql
+      eddyline query add low "SELECT * FROM quotes WHERE price < 10" --destination desk --if-same alias
+      eddyline query add lower "SELECT * FROM quotes WHERE price < 5" --if-same refuse --if-implied refuse
     """
     text = (sys.stdin.read() if sql == STANDARD_INPUT else sql).strip()
     said = {
@@ -131,7 +140,7 @@ def add(
             ),
             Signature(author, reason, base),
             all_or_nothing=True,
-            over_budget=over_budget,
+            admission=Admission(over_budget=over_budget, if_same=if_same, if_implied=if_implied),
             watcher=watcher,
         )
     tell(outcome, as_json=as_json)

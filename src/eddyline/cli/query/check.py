@@ -39,14 +39,22 @@ def check(
             metavar="FILE", help=".sql, .jsonl, .json or .csv; - is standard input as JSON lines."
         ),
     ],
-    schema: Schemas,
+    schema: Schemas = [],  # noqa: B006 (typer copies it)
     stream: StreamName = None,
-    event_time: EventTimes = [],  # noqa: B006 (typer copies it)
+    event_time: EventTimes = [],  # noqa: B006
     lateness: Latenesses = [],  # noqa: B006
     ahead: Aheads = [],  # noqa: B006
     idle: Idles = [],  # noqa: B006
     join_window: FilesJoinWindow = None,
     time_zone: TimeZone = "UTC",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="REGISTRY",
+            help="Also compare them with the queries of a registry, whose streams need no --schema.",
+        ),
+    ] = None,
     runtime: Annotated[
         Runtime, typer.Option("--runtime", help="spark: queries may use whatever Spark has; it is asked.")
     ] = Runtime.EMBEDDED,
@@ -57,6 +65,8 @@ def check(
     Errors (a query that is refused, an entry that cannot be read, an id used twice) and warnings (a query that no
     tuple, or no pair of tuples, can ever match) make the exit code 1; a note (a query that every tuple matches) does not. A file that
     cannot be read at all makes it 3.
+    With --against queries are compared with those of a registry and with one another, as if they were imported: one that
+    matches the same rows as another, or only rows that another matches, is a warning, too.
 
     \b
     Examples:
@@ -66,6 +76,7 @@ def check(
       eddyline query check *.sql --schema q=quotes.csv --schema t=trades.csv --event-time ts --lateness "10 seconds"
       eddyline query check *.sql --schema q=quotes.ddl --schema t=trades.ddl --event-time ts --lateness 0s --join-window "5 minutes"
       eddyline query check rules.sql --schema quotes.parquet --runtime spark
+      eddyline query check rules.sql --against eddyline.db
 
     \b
     A .sql file has a line with the query's id above each query:
@@ -82,6 +93,7 @@ def check(
         join_window=join_window,
         time_zone=time_zone,
         on_spark=on_spark,
+        against=against,
     )
     if as_json:
         print_json(report.as_json())

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
+from eddyline.admission.redundant import Redundant
 from eddyline.cli.options import AsJson, Id, Owner, RegistryOption, Search, States, Tags, VersionNumber
 from eddyline.cli.output.terminal import Printer, print_json
 from eddyline.cli.query.versions import step_rows
@@ -19,8 +20,10 @@ from eddyline.registry import Entry
 from eddyline.service.files.event_times import times_text, window_text
 from eddyline.service.records import entry_json, step_json, streams_read, takes_join_window, times_json
 from eddyline.service.registries import DEFAULT, open_registry
+from eddyline.service.relatives import relatives_json, relatives_of
 
 LONGEST_TEXT: Final = 60  # characters of a text in a table
+TIGHTEST: Final = 3  # of the queries that cover another, as many are shown
 
 
 def list_queries(
@@ -75,8 +78,10 @@ def show(
     version: VersionNumber = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show all that is known of a query: its text, what stands beside it, and its history.
+    """Show all that is known of a query: its text, what stands beside it, who is the same, and its history.
 
+    "same query as", "same rows as" and "covered by" name other queries of the newest version that are evaluated: those
+    with the same rows, with and without the same SELECT list, and the tightest of those that match all that it matches.
     A query that is not there makes the exit code 1; one that was removed still has a history (query history ID).
 
     \b
@@ -92,6 +97,9 @@ def show(
         counters = opened.counters(id).get(id, {})
         streams = [] if entry is None else streams_read(entry, opened.streams(at))
         window = opened.join_window(at)
+        related = Redundant()
+        if entry is not None and at == opened.version:
+            related = relatives_of(entry, opened, registry)
     if entry is None:
         hint = f'did you mean "{near[0]}"?' if near else None
         if steps and not near:
@@ -102,6 +110,7 @@ def show(
     if as_json:
         found = {"registry": opened.where, "version": at, **entry_json(entry), "counters": counters}
         found |= {"event_times": times_json(streams), "join_window": window}
+        found |= {"relations": relatives_json(related)}
         print_json(found | {"history": [step_json(step) for step in steps]})
         return
     output = Printer()
@@ -110,13 +119,17 @@ def show(
     for line in entry.sql.split("\n"):
         output.line(f"  {line}")
     output.line()
-    output.table(("field", "value"), _facts(entry, streams, window, counters))
+    output.table(("field", "value"), _facts(entry, streams, window, counters, related))
     output.heading("history")
     output.table(("version", "time", "author", "what", "reason"), step_rows(steps), right=(0,))
 
 
 def _facts(
-    entry: Entry, streams: Sequence[Stream], window: Length | None, counters: dict[str, int]
+    entry: Entry,
+    streams: Sequence[Stream],
+    window: Length | None,
+    counters: dict[str, int],
+    related: Redundant,
 ) -> list[tuple[str, str]]:
     facts = [
         ("state", entry.state.value),
@@ -126,9 +139,31 @@ def _facts(
         ("owner", entry.owner or ""),
         ("destination", entry.destination or ""),
         ("metadata", json.dumps(entry.metadata) if entry.metadata else ""),
+        ("alias of", _alias(entry, related)),
+        *_relations(related),
         ("runtime", "Spark only, and unverified" if entry.spark_only else ""),
         *((f"stream {stream.name}", times_text(stream)) for stream in streams),
         ("join window", "" if window is None else str(window)),
         *((name, f"{value:,}") for name, value in counters.items()),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _alias(entry: Entry, related: Redundant) -> str:
+    """Whose alias it was let in as: that one may have another text by now, or be gone."""
+    if entry.same_as is None or entry.same_as in [same.other.id for same in related.alike]:
+        return entry.same_as or ""
+    return f"{entry.same_as}, which does not match the same rows any more"
+
+
+def _relations(related: Redundant) -> list[tuple[str, str]]:
+    queries = [same.other.id for same in related.alike if same.likeness != "rows"]
+    rows = [same.other.id for same in related.alike if same.likeness == "rows"]
+    covers = [entry.id for entry in related.covers]
+    shown, more = covers[:TIGHTEST], related.more + len(covers[TIGHTEST:])
+    return [
+        ("never matches", related.never_text if related.never else ""),
+        ("same query as", ", ".join(queries)),
+        ("same rows as", ", ".join(rows)),
+        ("covered by", ", ".join(shown) + (f" and {more:,} more" if more else "")),
+    ]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
 import typer
 
 from eddyline.cli.completion import query_ids
-from eddyline.cli.options import AsJson, MaybeRegistry, QueryFiles, Schemas, TimeZone
+from eddyline.cli.options import AsJson, JoinWindow, MaybeRegistry, QueryFiles, Schemas, TimeZone
 from eddyline.cli.output.progress import Terminal
-from eddyline.cli.output.terminal import Exit, Printer, print_json
+from eddyline.cli.output.terminal import Exit, Printer, complain, counted, print_json
+from eddyline.redundancy.values import ComparedSet
 from eddyline.relations import Related, Relation
-from eddyline.service.jobs.relations import RedundancyReport, RelationRequest, find_redundancies
+from eddyline.service.jobs.relations import RelationRequest, find_redundancies
 from eddyline.service.jobs.relations import relate as relate_queries
 
 Given = Annotated[
@@ -23,6 +25,12 @@ Given = Annotated[
 Milliseconds = Annotated[
     float, typer.Option("--milliseconds", min=0.1, help="How long the search for one pair may take.")
 ]
+FIRST_ROWS: Final = 50
+Page = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Write a page to look at: one HTML file that needs nothing else."),
+]
+All = Annotated[bool, typer.Option("--all", help=f"Print all rows, not only the first {FIRST_ROWS}.")]
 One = Annotated[
     str, typer.Argument(metavar="A", help="An id, or a SELECT statement.", autocompletion=query_ids)
 ]
@@ -37,10 +45,13 @@ def relate(
     schema: Schemas = [],  # noqa: B006 (typer copies it)
     given: Given = [],  # noqa: B006
     milliseconds: Milliseconds = 50.0,
+    join_window: JoinWindow = None,
     time_zone: TimeZone = "UTC",
     as_json: AsJson = False,
 ) -> None:
-    """Tell how two queries relate: the same rows, one implied by the other, disjoint, or overlapping.
+    """Tell how two queries of one stream, or two joins of the same streams, relate.
+
+    They have the same rows, one is implied by the other, they are disjoint, or they overlap.
 
     What holds is proven, and the proof is shown; what does not is shown by a row, checked by a second evaluator. What
     cannot be decided is unknown, with the reason. Exit code 1 if they are equivalent, or one implies the other.
@@ -59,6 +70,7 @@ def relate(
         given=given,
         milliseconds=milliseconds,
         time_zone=time_zone,
+        join_window=join_window,
     )
     found = relate_queries(a, b, request)
     if as_json:
@@ -75,19 +87,25 @@ def redundancies(
     queries: QueryFiles = None,
     registry: MaybeRegistry = None,
     schema: Schemas = [],  # noqa: B006 (typer copies it)
+    html: Page = None,
+    show_all: All = False,
     milliseconds: Milliseconds = 50.0,
     time_zone: TimeZone = "UTC",
+    join_window: JoinWindow = None,
     as_json: AsJson = False,
 ) -> None:
     """List the queries that are the same as others, implied by others, or never true.
 
-    Of those that cover a query the three tightest are listed and the others counted. Exit code 1 if there are any.
+    Of those that cover a query the three tightest are listed and the others counted. --html draws clusters of related
+    queries, with their texts, their owners, a proof for each relation, and a list of what could go.
+    Ctrl-C ends the search: what was found until then is shown. Exit code 1 if there are any, 130 if it was interrupted.
 
     \b
     Examples:
       eddyline query redundancies
-      eddyline query redundancies --json
-      eddyline query redundancies --queries rules.sql --schema quotes.parquet
+      eddyline query redundancies --html redundancies.html
+      eddyline query redundancies --json > redundancies.json
+      eddyline query redundancies --queries rules.sql --schema quotes.parquet --all
     """
     request = RelationRequest(
         queries=queries or (),
@@ -95,33 +113,40 @@ def redundancies(
         schemas=schema,
         milliseconds=milliseconds,
         time_zone=time_zone,
+        join_window=join_window,
     )
     with Terminal() as watcher:
         report = find_redundancies(request, watcher)
     if as_json:
         print_json(report.as_json())
     else:
-        _show(Printer(), report)
-    raise typer.Exit(Exit.FINDINGS if len(report.found) or report.findings else Exit.FINE)
+        _show(Printer(), report.compared, None if show_all else FIRST_ROWS)
+    if html is not None:
+        report.write_page(html)
+    if not report.compared.found.complete:
+        complain("interrupted: not all queries were compared, there may be more")
+        raise typer.Exit(Exit.INTERRUPTED)
+    raise typer.Exit(Exit.FINDINGS if len(report.compared.found) or report.findings else Exit.FINE)
 
 
-def _show(output: Printer, report: RedundancyReport) -> None:
+def _show(output: Printer, compared: ComparedSet, most: int | None) -> None:
     told = {"equivalent": "the same rows as", "implied": "covered by", "never true": "never true"}
-    more, shown = dict(report.found.more), []
-    for row in report.found.table.to_pylist():
-        shown.append((row["query"], told[row["relation"]], row["other"] or ""))
+    found, figures = compared.found, compared.figures()
+    shown = found.table.slice(0, most).to_pylist()
     if shown:
-        output.table(("query", "is", "query"), shown)
-    redundant = len({row[0] for row in shown})
-    output.line(f"{redundant:,} of {report.count:,} queries are redundant", "bold")
-    if more:
-        output.line(f"{sum(more.values()):,} further covers of {len(more):,} queries are not listed")
-    if report.found.unknown:
-        output.line(f"{len(report.found.unknown):,} pairs are undecided; --json names them")
-    if report.found.uncompared:
-        output.line(
-            f"{len(report.found.uncompared):,} queries were not compared: no row was found that satisfies them"
-        )
+        rows = [(row["query"], told[row["relation"]], row["other"] or "") for row in shown]
+        output.table(("query", "is", "query"), rows)
+    if len(found) > len(shown):
+        output.line(f"{len(found) - len(shown):,} more rows are not shown; --all shows them, --json has them")
+    output.line(f"{figures.redundant:,} of {figures.queries:,} queries are redundant", "bold")
+    if found.more:
+        further, covered = sum(found.more.values()), len(found.more)
+        output.line(f"{further:,} further covers of {counted(covered, 'query', 'queries')} are not listed")
+    if figures.undecided:
+        output.line(f"{counted(figures.undecided, 'pair', 'pairs')} undecided; --json has the reasons")
+    if figures.uncompared:
+        those = counted(figures.uncompared, "query", "queries")
+        output.line(f"{those} not compared: no row was found that satisfies them")
 
 
 def _as_json(found: Related) -> dict[str, Any]:
@@ -130,9 +155,11 @@ def _as_json(found: Related) -> dict[str, Any]:
 
 
 def _part_json(part: Relation) -> dict[str, Any]:
-    row = None if part.row is None else {name: _plain(value) for name, value in part.row.items()}
+    row = None if part.row is None else _plain(part.row)
     return {"verdict": part.verdict, "text": str(part), "row": row, "reason": part.reason}
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):  # a row, or one for each alias of a join
+        return {name: _plain(part) for name, part in value.items()}
     return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from eddyline.admission import Admission
 from eddyline.cli.options import (
     Aheads,
     AsJson,
@@ -15,6 +16,8 @@ from eddyline.cli.options import (
     Base,
     EventTimes,
     Idles,
+    IfImplied,
+    IfSame,
     Latenesses,
     OverBudget,
     Owner,
@@ -66,13 +69,16 @@ def import_queries(
     reason: Reason = "",
     base: Base = None,
     over_budget: OverBudget = None,
+    if_same: IfSame = "warn",
+    if_implied: IfImplied = "warn",
     as_json: AsJson = False,
 ) -> None:
     """Enter all queries of files as one version; a registry that is not there is made.
 
     An id that is registered already gets the text of the file. What a file says beside the text is taken, too: state,
     tags, owner, destination, metadata; what it does not say stays. A query that is refused is shown with its
-    mistake and makes the exit code 1; the others go in, or none does with --all-or-nothing.
+    mistake and makes the exit code 1; the others go in, or none does with --all-or-nothing. Queries that are the same as
+    others, or covered by others, registered or of these files, are let in with a note: --if-same, --if-implied.
 
     \b
     Examples:
@@ -80,6 +86,7 @@ def import_queries(
       eddyline query import joins.sql --schema q=quotes.csv --schema t=trades.csv --event-time ts --lateness "10 s"
       eddyline query import joins.sql --join-window "10 minutes" --redeclare
       eddyline query import a.jsonl b.jsonl --all-or-nothing
+      eddyline query import rules.sql --if-same refuse --if-implied shadow
       eddyline query export - --tag fx | eddyline query import - --registry other.db
 
     \b
@@ -103,7 +110,7 @@ def import_queries(
             ),
             Signature(author, reason, base),
             all_or_nothing=all_or_nothing,
-            over_budget=over_budget,
+            admission=Admission(over_budget=over_budget, if_same=if_same, if_implied=if_implied),
             watcher=watcher,
         )
     tell(outcome, as_json=as_json)

@@ -21,7 +21,7 @@ from eddyline.service.files.event_times import times_text
 from eddyline.service.records import diff_json, step_json, version_json
 from eddyline.service.registries import DEFAULT, open_registry
 
-_BESIDE: Final = ("state", "tags", "owner", "destination", "metadata", "spark_only")
+_BESIDE: Final = ("state", "tags", "owner", "destination", "metadata", "spark_only", "same_as")
 
 
 def history(

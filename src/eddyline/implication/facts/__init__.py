@@ -7,9 +7,12 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from eddyline.implication.facts.bounds_along_order import bounds_along_order
+from eddyline.implication.facts.chosen_arguments import chosen_arguments
 from eddyline.implication.facts.chosen_values import chosen_values
 from eddyline.implication.facts.images_of_points import images_of_points
 from eddyline.implication.facts.included_patterns import included_patterns
+from eddyline.implication.facts.inverse_functions import inverse_functions
 from eddyline.implication.facts.order_of_columns import order_of_columns
 from eddyline.implication.facts.prefix_patterns import prefix_patterns
 from eddyline.implication.facts.regex_literals import regex_literals
@@ -19,9 +22,12 @@ from eddyline.implication.goals import Goal
 from eddyline.model.predicate import Predicate
 
 FACTS: Final[tuple[Fact, ...]] = (
-    order_of_columns,  # first: it brings new subjects and cuts along
+    chosen_arguments,  # first: it brings new comparisons along
+    inverse_functions,  # before those that use cuts: it lets functions have the cuts of what they are compared with
+    order_of_columns,  # it brings what is compared along as subjects
     chosen_values,
     prefix_patterns,
+    bounds_along_order,  # after those that bring cuts of columns along
     included_patterns,
     regex_literals,
     strict_functions,

@@ -9,6 +9,8 @@ from itertools import product
 from typing import Any, Final
 
 from eddyline.functions.fold import fold
+from eddyline.implication.facts.choices import has_choice
+from eddyline.implication.facts.event_times import ELAPSED
 from eddyline.implication.facts.subjects import Subjects, any_of, inside, just, outside
 from eddyline.model import types as t
 from eddyline.model.expression import Call, Column, Expression, Literal, externals_of, walk
@@ -17,17 +19,20 @@ from eddyline.model.predicate import Predicate
 from eddyline.model.regions import Regions
 from eddyline.normalize.rewrite import rewrite
 
-MOST: Final = 64  # values, or combinations of values, of one function
+MOST: Final = 64  # values of one function
+MOST_COMBINED: Final = 16  # combinations of values; many facts slow the search down, and those seldom decide
 
 
 def images_of_points(subjects: Subjects) -> Iterator[Predicate]:
     """`x = 'A'` gives `lower(x) = 'a'`, `x IS NULL` gives `coalesce(x, 0) = 0`: the function is evaluated there."""
     for call in subjects.calls():
         columns = list(dict.fromkeys(e for e in walk(call) if isinstance(e, Column)))
-        if not columns or externals_of(call) or not all(column in subjects for column in columns):
+        if not columns or not _can_be_evaluated(call) or not all(column in subjects for column in columns):
+            continue
+        if _is_settled(call):
             continue
         choices = [_singled_out(subjects, column) for column in columns]
-        if math.prod(map(len, choices)) > MOST:
+        if math.prod(map(len, choices)) > (MOST if len(columns) == 1 else MOST_COMBINED):
             continue
         for values in product(*choices):
             given = tuple(zip(columns, values, strict=True))
@@ -37,6 +42,17 @@ def images_of_points(subjects: Subjects) -> Iterator[Predicate]:
                     *(outside(column, just(value, column.type)) for column, value in given),
                     inside(call, image),
                 )
+
+
+def _can_be_evaluated(call: Call) -> bool:
+    return not externals_of(call) and call.function != ELAPSED
+
+
+def _is_settled(call: Call) -> bool:
+    """Whether other facts say as much: those about order and about choices do, for all values."""
+    if call.function not in ("lt", "eq", "null_safe_eq"):
+        return False
+    return has_choice(call) or all(isinstance(argument, Column) for argument in call.arguments)
 
 
 def _singled_out(subjects: Subjects, column: Column) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Order between two columns, or other expressions, of one type: what comparisons of them say together and of bounds.
+"""Order between two columns, or other expressions, of one type: what comparisons of them say together.
 
 Values have a total order with NaN at the top, so of `a < b`, `a = b`, `b < a` exactly one holds unless a or b is NULL.
 """
@@ -9,21 +9,19 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations, permutations
 from typing import Final
 
+from eddyline.implication.facts.choices import has_choice
 from eddyline.implication.facts.subjects import (
     Subjects,
     absent,
     any_of,
-    below,
     boolean,
     filled,
     inside,
     is_not_true,
     is_true,
-    outside,
 )
-from eddyline.model import types as t
 from eddyline.model.expression import Call, Expression, is_constant
-from eddyline.model.predicate import Condition, Predicate
+from eddyline.model.predicate import Predicate
 from eddyline.model.regions import Regions
 from eddyline.normalize.rules.orient_comparison import orient_comparison
 
@@ -33,21 +31,26 @@ Pair = tuple[Expression, Expression]
 
 
 def order_of_columns(subjects: Subjects) -> Iterator[Predicate]:
-    """`a < b` excludes `b < a` and `a = b`; with `b < 3` it gives `a < 3`; with `b < c` it gives `a < c`."""
-    pairs: dict[frozenset[Expression], Pair] = {}
-    for call in subjects.calls("lt", "eq", "null_safe_eq"):
-        one, other = call.arguments
-        if not (is_constant(one) or is_constant(other)) and one != other:
-            pairs.setdefault(frozenset(call.arguments), (one, other))
-    for one, other in _chained(pairs.values()):
+    """`a < b` excludes `b < a` and `a = b`; with `b < c` it gives `a < c`."""
+    pairs = compared_pairs(subjects)
+    for one, other in _chained(pairs):
         yield from _exactly_one(one, other)
         yield from _null_safe(subjects, one, other)
-        yield from _bounds(subjects, one, other)
     for call in subjects.calls("lt", "eq", "null_safe_eq"):
         one, other = call.arguments
         if one == other:
             yield from _same(call, one)
-    yield from _chains(pairs.values())
+    yield from _chains(pairs)
+
+
+def compared_pairs(subjects: Subjects) -> list[Pair]:
+    """Each two expressions that a subject compares, once; choices are left to `chosen_arguments`."""
+    pairs: dict[frozenset[Expression], Pair] = {}
+    for call in subjects.calls("lt", "eq", "null_safe_eq"):
+        one, other = call.arguments
+        if not (is_constant(one) or is_constant(other) or one == other or has_choice(call)):
+            pairs.setdefault(frozenset(call.arguments), (one, other))
+    return list(pairs.values())
 
 
 def _chained(pairs: Iterable[Pair]) -> list[Pair]:
@@ -69,18 +72,18 @@ def _chained(pairs: Iterable[Pair]) -> list[Pair]:
     return [pair for pair in combinations(members, 2) if frozenset(pair) in linked]
 
 
-def _less(one: Expression, other: Expression) -> Call:
+def less_than(one: Expression, other: Expression) -> Call:
     return boolean("lt", one, other)
 
 
-def _equal(one: Expression, other: Expression, function: str = "eq") -> Call:
+def equal_to(one: Expression, other: Expression, function: str = "eq") -> Call:
     oriented = orient_comparison(boolean(function, one, other), "UTC")
     assert isinstance(oriented, Call), "a comparison stays a call"
     return oriented
 
 
 def _exactly_one(one: Expression, other: Expression) -> Iterator[Predicate]:
-    three = [_less(one, other), _equal(one, other), _less(other, one)]
+    three = [less_than(one, other), equal_to(one, other), less_than(other, one)]
     for first, second in combinations(three, 2):
         yield any_of(is_not_true(first), is_not_true(second))
     yield any_of(*(is_true(call) for call in three), absent(three[0]))
@@ -91,10 +94,10 @@ def _exactly_one(one: Expression, other: Expression) -> Iterator[Predicate]:
 
 
 def _null_safe(subjects: Subjects, one: Expression, other: Expression) -> Iterator[Predicate]:
-    call = _equal(one, other, "null_safe_eq")
+    call = equal_to(one, other, "null_safe_eq")
     if call not in subjects:
         return
-    equal = _equal(one, other)
+    equal = equal_to(one, other)
     yield filled(call)
     yield any_of(is_not_true(equal), is_true(call))
     yield any_of(filled(one), filled(other), is_true(call))
@@ -113,28 +116,6 @@ def _same(call: Call, one: Expression) -> Iterator[Predicate]:
     yield any_of(filled(one), absent(call))
 
 
-def _bounds(subjects: Subjects, one: Expression, other: Expression) -> Iterator[Predicate]:
-    if one not in subjects or other not in subjects or one.type != other.type:
-        return
-    cuts = sorted({*subjects.cuts(one), *subjects.cuts(other)})
-    equal = is_not_true(_equal(one, other))
-    for low, high in ((one, other), (other, one)):
-        less = is_not_true(_less(low, high))
-        for value in dict.fromkeys(value for value, _ in cuts):
-            yield any_of(less, _not(below(high, value, closed=True)), below(low, value, closed=False))
-        for cut in cuts:
-            under = Regions(True, (cut,))
-            yield any_of(equal, outside(low, under), inside(high, under))
-        if low.type in t.FRACTIONAL:
-            nan = Regions(nan=True)
-            yield any_of(less, outside(low, nan))
-            yield any_of(equal, outside(low, nan), inside(high, nan))
-
-
-def _not(condition: Condition) -> Condition:
-    return outside(condition.subject, condition.regions)
-
-
 def _chains(pairs: Iterable[Pair]) -> Iterator[Predicate]:
     linked = _chained(pairs)
     members = list(dict.fromkeys(expression for pair in linked for expression in pair))
@@ -144,9 +125,9 @@ def _chains(pairs: Iterable[Pair]) -> Iterator[Predicate]:
     for a, b, c in permutations(members, 3):
         if not {frozenset((a, b)), frozenset((b, c)), frozenset((a, c))} <= known:
             continue
-        less, same = is_not_true(_less(a, b)), is_not_true(_equal(a, b))
-        then_less, then_same = is_not_true(_less(b, c)), is_not_true(_equal(b, c))
-        yield any_of(less, then_less, is_true(_less(a, c)))
-        yield any_of(less, then_same, is_true(_less(a, c)))
-        yield any_of(same, then_less, is_true(_less(a, c)))
-        yield any_of(same, then_same, is_true(_equal(a, c)))
+        less, same = is_not_true(less_than(a, b)), is_not_true(equal_to(a, b))
+        then_less, then_same = is_not_true(less_than(b, c)), is_not_true(equal_to(b, c))
+        yield any_of(less, then_less, is_true(less_than(a, c)))
+        yield any_of(less, then_same, is_true(less_than(a, c)))
+        yield any_of(same, then_less, is_true(less_than(a, c)))
+        yield any_of(same, then_same, is_true(equal_to(a, c)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from eddyline.normalize.domain import domain_of
 
 YES: Final = Regions.points([True])
 NULL: Final = Regions(null=True)
+MOST_KEPT: Final = 1 << 14  # conditions; facts of one pair after the other have the same ones
 
 
 class Subjects:
@@ -58,11 +60,13 @@ class Subjects:
 Fact = Callable[[Subjects], Iterable[Predicate]]
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def inside(subject: Expression, regions: Regions) -> Condition:
     """The condition that a subject lies in regions."""
     return Condition(subject, domain_of(subject.type).canonical(regions))
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def outside(subject: Expression, regions: Regions) -> Condition:
     """The condition that a subject does not lie in regions."""
     return Condition(subject, domain_of(subject.type).complement(regions))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from eddyline.config import IndexSettings
+from eddyline.index.boxes import Boxes
+from eddyline.index.keyed.boxes import keyed_boxes
 from eddyline.index.keyed.choose import choose
 from eddyline.index.keyed.keyed import KeyedIndex, KeyedTable, build_keyed
 from eddyline.index.kinds.kind import Get, Put
@@ -24,6 +26,11 @@ def build(
     if not accesses:
         return None, slots
     return build_keyed(accesses, slots), [slots[place] for place in left]
+
+
+def boxes(index: KeyedIndex) -> Iterator[Boxes]:
+    """The queries that are plain boxes."""
+    return keyed_boxes(index)
 
 
 def pack(index: KeyedIndex, put: Put) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy.typing as npt
 
 from eddyline.config import IndexSettings
+from eddyline.index.boxes import Boxes
 from eddyline.model.expression import Expression
 from eddyline.model.predicate import Predicate
 
@@ -38,6 +39,10 @@ class Kind(Protocol):
         self, predicates: Sequence[Predicate], slots: Sequence[int], settings: IndexSettings
     ) -> tuple[Index | None, Sequence[int]]:
         """Compile those of some slots' predicates that it serves best, and give the slots that it leaves to the others."""
+        ...
+
+    def boxes(self, index: Any) -> Iterator[Boxes]:
+        """Queries that are an AND of one range for each of some subjects, as far as the index can tell."""
         ...
 
     def pack(self, index: Any, put: Put) -> Any:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
 from eddyline.config import IndexSettings
+from eddyline.index.boxes import Boxes
 from eddyline.index.kinds.kind import Get, Put
 from eddyline.index.kinds.packing import pack_arrays, pack_cutting, unpack_cutting
 from eddyline.index.rowwise.asc import assemble
 from eddyline.index.rowwise.rowwise import RowwiseIndex, build_rowwise, choose_rowwise
+from eddyline.index.sliced.boxes import sliced_boxes
 from eddyline.index.sliced.direct import Direct
 from eddyline.index.sliced.edges import Edges
 from eddyline.index.sliced.hull import Hull
@@ -75,6 +77,11 @@ def build(
 def _filtered(index: SlicedIndex, settings: IndexSettings) -> SlicedIndex:
     """With or without what tells rows that match nothing."""
     return replace(index, hulls=()) if settings.prefilter == "off" else index
+
+
+def boxes(index: UnkeyedIndex) -> Iterator[Boxes]:
+    """The sliced queries that are plain boxes."""
+    return sliced_boxes(index.sliced)
 
 
 def pack(index: UnkeyedIndex, put: Put) -> Any:

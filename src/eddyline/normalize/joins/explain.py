@@ -66,7 +66,7 @@ def virtual_keys(join: NormalJoin, key: KeyPart) -> tuple[Expression, Expression
 
 def window_text(join: NormalJoin, branch: Branch, streams: Mapping[str, Stream]) -> str:
     """What a branch asks of both event times."""
-    kind = event_times(join, streams)[0].type
+    kind = event_times(join.sources, streams)[0].type
     low, high = (length_text(end, kind) for end in (branch.window.low, branch.window.high))
     return f"{difference_text(join, streams)} " + (f"from {low} to {high}" if low != high else f"is {low}")
 
@@ -75,14 +75,14 @@ def difference_text(join: NormalJoin, streams: Mapping[str, Stream]) -> str:
     """What lies in the window: how far the event time of source 1 is after that of source 0."""
     first, second = (
         virtual_column(source.alias, times.column)
-        for source, times in zip(join.sources, event_times(join, streams), strict=True)
+        for source, times in zip(join.sources, event_times(join.sources, streams), strict=True)
     )
     return f"{second} - {first}"
 
 
-def event_times(join: NormalJoin, streams: Mapping[str, Stream]) -> tuple[EventTime, EventTime]:
+def event_times(sources: tuple[Source, Source], streams: Mapping[str, Stream]) -> tuple[EventTime, EventTime]:
     """Those of both sources, which count in one unit."""
-    first, second = (streams[source.stream].times for source in join.sources)
+    first, second = (streams[source.stream].times for source in sources)
     assert first is not None and second is not None, "joined streams have event times"
     return first, second
 

@@ -18,8 +18,9 @@ from typing import Final
 
 from eddyline.functions.fold import fold
 from eddyline.model import types as t
-from eddyline.model.event_time import DAY, longest
+from eddyline.model.event_time import DAY, EventTime, longest
 from eddyline.model.expression import Call, Column, Expression, parameters_of, walk
+from eddyline.model.join import Source, virtual_column
 from eddyline.normalize.joins.clock_changes import has_changes
 from eddyline.normalize.rewrite import is_fixed
 
@@ -33,6 +34,16 @@ class JoinedTimes:
     columns: tuple[Column, Column]
     kind: t.DataType
     time_zone: str
+
+    @staticmethod
+    def of(sources: Sequence[Source], times: Sequence[EventTime], time_zone: str) -> JoinedTimes:
+        """Those of two sources whose event times count in one unit."""
+        one, other = (
+            Column(virtual_column(source.alias, time.column), time.type)
+            for source, time in zip(sources, times, strict=True)
+        )
+        whole_numbers = one.type in t.INTEGRAL and other.type in t.INTEGRAL
+        return JoinedTimes((one, other), t.LONG if whole_numbers else one.type, time_zone)
 
 
 class NoFixedLength(Exception):

@@ -14,7 +14,7 @@ from eddyline.model import types as t
 from eddyline.model.catalog import Stream
 from eddyline.model.event_time import Length, length_in_units, longest
 from eddyline.model.expression import Column, Expression, Literal, parameters_of, walk
-from eddyline.model.join import BoundJoin, Branch, KeyPart, NormalJoin, Source, Window, virtual_column
+from eddyline.model.join import BoundJoin, Branch, KeyPart, NormalJoin, Source, Window
 from eddyline.model.predicate import NEVER
 from eddyline.model.query import BoundQuery
 from eddyline.normalize.constants import Values, substitute
@@ -113,11 +113,7 @@ def _joined_times(join: BoundJoin, streams: Mapping[str, Stream]) -> JoinedTimes
     both_are_whole_numbers = first.type in t.INTEGRAL and second.type in t.INTEGRAL
     if first.type != second.type and not both_are_whole_numbers:
         raise refusals.different_types(join, first.type, second.type)
-    one, other = (
-        Column(virtual_column(source.alias, time.column), time.type)
-        for source, time in zip(join.sources, (first, second), strict=True)
-    )
-    return JoinedTimes((one, other), t.LONG if both_are_whole_numbers else first.type, join.time_zone)
+    return JoinedTimes.of(join.sources, (first, second), join.time_zone)
 
 
 def _window_around(length: Length, join: BoundJoin, times: JoinedTimes) -> TimeBound:

@@ -85,3 +85,11 @@ def read_bytes(path: str) -> bytes:
         raise FileError(
             f'the file "{path}" cannot be read: {getattr(error, "strerror", None) or error}'
         ) from None
+
+
+def write_text(name: str, text: str) -> None:
+    """Write a file, or say that it cannot be written."""
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f'the file "{name}" cannot be written: {error.strerror}') from None

@@ -18,7 +18,7 @@ from eddyline.backtest.prepare import PreparedBacktest, prepare
 from eddyline.backtest.report import to_html
 from eddyline.backtest.settings import Settings
 from eddyline.backtest.values import Backtest, RefusedQuery
-from eddyline.errors import FileError, UsageError
+from eddyline.errors import UsageError
 from eddyline.runtime.embedded.backtest.fetch import fetch_row
 from eddyline.runtime.embedded.backtest.run import History, run
 from eddyline.runtime.embedded.infer import infer
@@ -38,6 +38,7 @@ from eddyline.service.data_sources import (
     with_option,
 )
 from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions
+from eddyline.service.files.text import write_text
 from eddyline.service.findings import Finding
 from eddyline.service.jobs.match import EMBEDDED_ONLY
 from eddyline.service.spark_files import infer_on_spark, parquet_files, tell_culprits
@@ -197,13 +198,6 @@ def _columns(data: Sequence[Data], time: str | None) -> list[str | None]:
 def _write(found: Backtest, reports: Sequence[str], junit: str | None) -> None:
     for name in reports:
         is_json = Path(name).suffix.lower() == ".json"
-        _write_file(name, json.dumps(as_json(found), indent=2) + "\n" if is_json else to_html(found))
+        write_text(name, json.dumps(as_json(found), indent=2) + "\n" if is_json else to_html(found))
     if junit is not None:
-        _write_file(junit, to_junit(found))
-
-
-def _write_file(name: str, text: str) -> None:
-    try:
-        Path(name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f'the file "{name}" cannot be written: {error.strerror}') from None
+        write_text(junit, to_junit(found))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from eddyline.admission.candidate import Candidate, candidate_of
+from eddyline.admission.present import Present, RegisteredEntries
+from eddyline.admission.redundant import RedundancySearch, Redundant, is_compared
 from eddyline.compile import Compiler, costly_patterns, needs_spark
-from eddyline.errors import FileError, InternalError, QueryError
+from eddyline.errors import EddylineError, FileError, InternalError, QueryError, UsageError
 from eddyline.functions.fold import fold
 from eddyline.functions.java_regex import MOST_STEPS
 from eddyline.model.expression import Call, Literal, externals_of, is_constant, walk
@@ -17,12 +20,16 @@ from eddyline.model.names import check_id
 from eddyline.model.predicate import ALWAYS, NEVER
 from eddyline.model.query import BoundQuery, NormalQuery, Query
 from eddyline.normalize import Contradiction, contradictions
+from eddyline.registry import Put
 from eddyline.runtime.spark.functions.asking import asking_spark
+from eddyline.service.compiled_sets import CompiledSets
 from eddyline.service.data_sources import check_zone
+from eddyline.service.edits import beside
 from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions, stated_window
 from eddyline.service.files.queries import FileEntry, QueryFile, read_queries
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.findings import ERROR, FAILURE, NOTE, WARNING, Finding
+from eddyline.service.registries import open_registry
 from eddyline.sql.render import render
 
 
@@ -58,22 +65,43 @@ def check_files(
     join_window: str | None = None,
     time_zone: str = "UTC",
     on_spark: bool = False,
+    against: str | None = None,
 ) -> Report:
-    """Check all queries of some files against schemas; `on_spark` asks Spark about functions that only it has."""
+    """Check all queries of some files against schemas; `on_spark` asks Spark about functions that only it has.
+
+    `against` is a registry: its streams and join window hold where none are stated, and queries that are the same as
+    others there or in the files, or covered by others, are warned of.
+    """
     check_zone(time_zone)
+    if not schemas and against is None:
+        raise UsageError(
+            "say what the columns are with --schema, or which registry declares them with --against"
+        )
     window = stated_window(join_window)
     sources = [read_source(option) for option in schemas]
-    with asking_spark(time_zone) if on_spark else nullcontext() as ask:
+    with (
+        asking_spark(time_zone) if on_spark else nullcontext() as ask,
+        open_registry(against) if against is not None else nullcontext() as registry,
+    ):
 
         def compiler_for(queries: list[Query]) -> Compiler:
-            streams = streams_of(sources, queries, name=stream, times=times)
-            return Compiler(streams, time_zone=time_zone, resolver=ask and ask(streams), join_window=window)
+            streams = streams_of(sources, queries, name=stream, times=times) if sources else []
+            stated = {each.name.lower() for each in streams}
+            declared = [] if registry is None else registry.streams()
+            streams = [*streams, *(each for each in declared if each.name.lower() not in stated)]
+            taken = registry.join_window() if registry is not None and window is None else window
+            return Compiler(streams, time_zone=time_zone, resolver=ask and ask(streams), join_window=taken)
 
-        return _check_files(paths, compiler_for)
+        present = None
+        if registry is not None and against is not None:
+            present = RegisteredEntries(registry, CompiledSets(registry, against), for_change=False)
+        return _check_files(paths, compiler_for, present)
 
 
-def _check_files(paths: Sequence[str], compiler_for: Callable[[list[Query]], Compiler]) -> Report:
-    """`compiler_for` may look at the queries to name the streams."""
+def _check_files(
+    paths: Sequence[str], compiler_for: Callable[[list[Query]], Compiler], present: Present | None
+) -> Report:
+    """`compiler_for` may look at the queries to name the streams; `present` is what they are compared with."""
     report = Report(list(paths))
     files: list[QueryFile] = []
     for path in paths:
@@ -85,14 +113,46 @@ def _check_files(paths: Sequence[str], compiler_for: Callable[[list[Query]], Com
     report.queries = len(entries)
     compiler = compiler_for([entry.query for entry in entries])
     first_uses: dict[str, FileEntry] = {}
-    for file in files:
+    checked = [[(entry, _check(entry, compiler, first_uses)) for entry in file.entries] for file in files]
+    accepted = [
+        entry
+        for file_checked in checked
+        for entry, own in file_checked
+        if not any(finding.severity in (ERROR, FAILURE) for finding in own)
+    ]
+    report.accepted = len(accepted)
+    redundant = {} if present is None else _redundant(accepted, compiler, present)
+    for file, file_checked in zip(files, checked, strict=True):
         found = list(file.problems)
-        for entry in file.entries:
-            own = _check(entry, compiler, first_uses)
-            report.accepted += not any(finding.severity in (ERROR, FAILURE) for finding in own)
+        for entry, own in file_checked:
+            texts = redundant.get(entry.query.id, Redundant()).texts
             found += own
+            found += [Finding(WARNING, text, entry.file, entry.line, query=entry.query.id) for text in texts]
         report.findings += sorted(found, key=lambda finding: finding.line or 0)
     return report
+
+
+def _redundant(entries: Sequence[FileEntry], compiler: Compiler, present: Present) -> dict[str, Redundant]:
+    """What the door of a registry would note, by id; what can never match by its normal form is warned of already."""
+    candidates = {entry.query.id: _candidate(entry, compiler) for entry in entries}
+    before = present.by_id(candidates)
+    compared = [replace(each, before=before.get(id)) for id, each in candidates.items()]
+    compared = [each for each in compared if is_compared(each) and not _is_never(each.normal)]
+    return RedundancySearch(compared, present, compiler).found()
+
+
+def _candidate(entry: FileEntry, compiler: Compiler) -> Candidate:
+    """A query of a file as it would ask to be let in; what stands beside it is looked at when it does."""
+    try:
+        put = Put(entry.query.id, entry.query.sql, **beside(entry.attributes))
+    except EddylineError:
+        put = Put(entry.query.id, entry.query.sql)
+    asking = candidate_of(put, None)
+    try:
+        verdict, normal = compiler.examine(entry.query)
+    except QueryError:
+        return asking
+    return replace(asking, normal=normal, entry=replace(asking.entry, digest=verdict.digest))
 
 
 def _check(entry: FileEntry, compiler: Compiler, first_uses: dict[str, FileEntry]) -> list[Finding]:
@@ -128,7 +188,9 @@ def _check(entry: FileEntry, compiler: Compiler, first_uses: dict[str, FileEntry
     return found
 
 
-def _is_never(normal: Normal) -> bool:
+def _is_never(normal: Normal | None) -> bool:
+    if normal is None:
+        return False
     return not normal.branches if isinstance(normal, NormalJoin) else normal.predicate == NEVER
 
 

@@ -6,18 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from eddyline.compile import Compiler
 from eddyline.errors import UsageError
 from eddyline.implication.search import Budget
 from eddyline.model.catalog import Stream
+from eddyline.model.event_time import Length
 from eddyline.model.names import unknown_query
 from eddyline.model.query import Query
 from eddyline.queryset import QuerySet
-from eddyline.relations import Redundancies, Related
+from eddyline.redundancy.page import to_html
+from eddyline.redundancy.proofs import TimedProofs
+from eddyline.redundancy.values import ComparedQuery, ComparedSet
+from eddyline.relations import Related
 from eddyline.relations.pair import Pair
 from eddyline.service.chosen_queries import ChosenQueries, choose
 from eddyline.service.data_sources import check_zone
-from eddyline.service.files.event_times import NO_OPTIONS
+from eddyline.service.files.event_times import NO_OPTIONS, stated_window
+from eddyline.service.files.queries import FileEntry
 from eddyline.service.files.schemas import read_source, streams_of
+from eddyline.service.files.text import write_text
 from eddyline.service.findings import Finding
 from eddyline.service.watcher import SILENT, Watcher
 
@@ -32,27 +39,38 @@ class RelationRequest:
     given: Sequence[str] = ()
     milliseconds: float = 50.0
     time_zone: str = "UTC"
+    join_window: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RedundancyReport:
-    """The redundancies of a set of `count` queries, and what was wrong with single ones."""
+    """What is redundant in a set, and what was wrong with single queries; `streams` are what these are about."""
 
-    count: int
-    found: Redundancies
+    compared: ComparedSet
     findings: Sequence[Finding]
+    streams: Sequence[Stream]
+    join_window: Length | None
+    request: RelationRequest
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""
+        found = self.compared.found
         return {
-            "count": self.count,
-            "redundancies": self.found.table.to_pylist(),
-            "more": dict(self.found.more),
+            "count": len(self.compared.queries),
+            "complete": found.complete,
+            "redundancies": found.table.to_pylist(),
+            "more": dict(found.more),
             "unknown": [
-                {"query": one, "other": other, "reason": reason} for one, other, reason in self.found.unknown
+                {"query": one, "other": other, "reason": reason} for one, other, reason in found.unknown
             ],
-            "uncompared": list(self.found.uncompared),
+            "uncompared": list(found.uncompared),
         }
+
+    def write_page(self, file: str) -> None:
+        """For people: an HTML file that needs nothing else. Ctrl-C shortens the search for proofs."""
+        compiler = Compiler(self.streams, time_zone=self.request.time_zone, join_window=self.join_window)
+        proofs = TimedProofs(compiler, _budget(self.request))
+        write_text(file, to_html(self.compared, proofs))
 
 
 def relate(a: str, b: str, request: RelationRequest) -> Related:
@@ -60,10 +78,16 @@ def relate(a: str, b: str, request: RelationRequest) -> Related:
     check_zone(request.time_zone)
     no_set_asked_for = not request.queries and request.registry is None
     stated = bool(request.schemas) and _is_text(a) and _is_text(b)  # then a registry has nothing to add
-    chosen = ChosenQueries() if stated and no_set_asked_for else choose(request.queries, request.registry)
+    chosen = (
+        ChosenQueries(join_window=stated_window(request.join_window))
+        if stated and no_set_asked_for
+        else choose(request.queries, request.registry, join_window=request.join_window)
+    )
     one, other = _text(a, chosen), _text(b, chosen)
     streams = _streams(chosen, request, [Query("a", one), Query("b", other)])
-    pair = Pair.of(one, other, streams, request.given, _budget(request), request.time_zone)
+    pair = Pair.of(
+        one, other, streams, request.given, _budget(request), request.time_zone, chosen.join_window
+    )
     first, second = pair.names
     names = (first if _is_text(a) else f'"{a}"', second if _is_text(b) else f'"{b}"')
     return replace(pair, names=names).relate()
@@ -72,7 +96,7 @@ def relate(a: str, b: str, request: RelationRequest) -> Related:
 def find_redundancies(request: RelationRequest, watcher: Watcher = SILENT) -> RedundancyReport:
     """What is redundant in a set."""
     check_zone(request.time_zone)
-    chosen = choose(request.queries, request.registry)
+    chosen = choose(request.queries, request.registry, join_window=request.join_window)
     streams = _streams(chosen, request, chosen.queries)
     compiled = QuerySet.build(
         chosen.queries,
@@ -84,14 +108,33 @@ def find_redundancies(request: RelationRequest, watcher: Watcher = SILENT) -> Re
     chosen.refused(compiled.problems)
     for finding in chosen.findings:
         watcher.finding(finding)
-    if compiled.joins:
-        watcher.note(
-            f"{len(compiled.joins):,} joins are left out: relations are decided between queries of one stream"
-        )
-    found = compiled.redundancies(
-        budget=_budget(request), progress=lambda _, done, total: watcher.checked(done, total)
-    )
-    return RedundancyReport(len(compiled), found, chosen.findings)
+    found = compiled.redundancies(budget=_budget(request), progress=_Progress(watcher))
+    compared = ComparedSet(_compared(chosen, compiled), found)
+    return RedundancyReport(compared, chosen.findings, streams, chosen.join_window, request)
+
+
+class _Progress:
+    """Tells a watcher how far the streams are together that were begun; queries that say the same count once."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._streams: dict[str, tuple[int, int]] = {}
+
+    def __call__(self, stream: str, done: int, total: int) -> None:
+        self._streams[stream] = (done, total)
+        self._watcher.queries("compared", *map(sum, zip(*self._streams.values(), strict=True)))
+
+
+def _compared(chosen: ChosenQueries, compiled: QuerySet) -> dict[str, ComparedQuery]:
+    """The queries that were compared, with what a registry or a file says of them."""
+    kept = (entry for entry in chosen.entries if entry.query.id in compiled)
+    return {entry.query.id: _described(entry) for entry in kept}
+
+
+def _described(entry: FileEntry) -> ComparedQuery:
+    said = {name: entry.attributes.get(name) for name in ("state", "owner", "destination")}
+    texts = {name: None if value is None else str(value) for name, value in said.items()}
+    return ComparedQuery(entry.query.id, entry.query.sql, **texts)
 
 
 def _is_text(given: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-_VOID: Final = frozenset({"meta", "path", "rect", "line"})
+_VOID: Final = frozenset({"meta", "path", "rect", "line", "circle", "input"})
 
 
 class Markup(str):

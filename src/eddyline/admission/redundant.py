@@ -1,0 +1,287 @@
+"""What makes queries of a change redundant: who is the same, who covers them, and whether any tuple can match.
+
+A change is looked at as a whole. Of several queries that are the same the first stands: one that is registered, else the
+first of the change. A query may be covered by one that comes behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, Literal
+
+from eddyline.admission.candidate import Candidate
+from eddyline.admission.present import Present, is_evaluated
+from eddyline.compile import Compiler
+from eddyline.errors import QueryError
+from eddyline.model.join import Normal, NormalJoin
+from eddyline.model.predicate import NEVER
+from eddyline.model.query import NormalQuery
+from eddyline.model.query_state import State
+from eddyline.normalize.digest import digest
+from eddyline.registry import Entry
+from eddyline.relations import Redundancies
+from eddyline.relations.newcomer import relations_to
+from eddyline.relations.redundancies import redundancies
+from eddyline.standing.version import Version
+
+# So many are compared one by one, in some 20 ms each against 100,000; more of them all at once, in some seconds.
+FEW: Final = 100
+IN_PASSING: Final = 20_000  # candidates above which only digests are compared where nothing depends on it
+MOST_COMPARED: Final = 10  # of those with the same rows, to find one with the same SELECT list
+
+# Told what is done with queries, to how many of them, and to how many in all.
+Progress = Callable[[Literal["checked", "compared"], int, int], None]
+Likeness = Literal["rows", "query", "everything"]
+_LIKENESSES: Final[tuple[Likeness, ...]] = ("rows", "query", "everything")
+_WORDS: Final[Mapping[Likeness, str]] = {
+    "rows": 'it matches the same rows as "{}"{}',
+    "query": 'it is the same query as "{}"{}',
+    "everything": 'it is the same query as "{}"{}, for the same destination',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Another query with the same rows; with the same SELECT list it is the same query; `everything` is the destination, too."""
+
+    other: Entry
+    likeness: Likeness
+
+    def __str__(self) -> str:
+        return _WORDS[self.likeness].format(self.other.id, _state(self.other))
+
+
+@dataclass(frozen=True, slots=True)
+class Redundant:
+    """What makes one query redundant.
+
+    `alike` are those with the same rows that come before it, the most like it first; `covers` are the tightest that cover
+    it, `more` counts others that do, too.
+    """
+
+    never: str | None = None  # "tuple" or "pair": what can never match
+    alike: Sequence[Same] = ()
+    covers: Sequence[Entry] = ()
+    more: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.never or self.alike or self.covers)
+
+    @property
+    def never_text(self) -> str:
+        """That nothing can match, in words."""
+        return f"no {self.never} can ever match"
+
+    @property
+    def cover_text(self) -> str:
+        """Who covers it, in words."""
+        others = len(self.covers) - 1 + self.more
+        rest = "" if not others else f" and {others:,} {'other' if others == 1 else 'others'}"
+        return f'all that it matches is matched by "{self.covers[0].id}"{_state(self.covers[0])}{rest}'
+
+    @property
+    def texts(self) -> list[str]:
+        """All of it in words; who covers a query covers those that are the same."""
+        if self.never is not None:
+            return [self.never_text]
+        if self.alike:
+            return [str(self.alike[0])]
+        return [self.cover_text] if self.covers else []
+
+
+def _state(entry: Entry) -> str:
+    return " (in shadow)" if entry.state is State.SHADOW else ""
+
+
+@dataclass(slots=True)
+class _Related:
+    """Ids of the queries that are equal to one or cover it, as relations tell; `never` if none can match."""
+
+    never: bool = False
+    equal: list[str] = field(default_factory=list)
+    covers: list[str] = field(default_factory=list)
+    more: int = 0
+
+
+class RedundancySearch:
+    """Finds what is redundant among the candidates of one change.
+
+    The candidates have normal forms, are new, and will be evaluated. `leaving` are ids that will not stand after the change
+    with the text they have now.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        present: Present,
+        compiler: Compiler,
+        leaving: Collection[str] = (),
+        progress: Progress | None = None,
+        in_passing: bool = False,
+    ) -> None:
+        """`in_passing` says that nothing depends on it: then it must not take much longer than the change itself."""
+        self._candidates = {each.entry.id: each for each in candidates}
+        self._places = {id: place for place, id in enumerate(self._candidates)}
+        self._present = present
+        self._compiler = compiler
+        self._leaving = {*leaving, *self._candidates}
+        self._progress = partial(progress or (lambda *_: None), "compared")
+        self._in_passing = in_passing
+        self._normals: dict[str, Normal] = {}  # of queries that stand, by id
+        self._others: dict[str, Entry] = {}
+
+    def found(self) -> dict[str, Redundant]:
+        """What makes candidates redundant, by id; those that are not are left out."""
+        empty = {id: kind for id, each in self._candidates.items() if (kind := _never(each.normal))}
+        asking = [each for id, each in self._candidates.items() if id not in empty]
+        related = self._related([each for each in asking if _is_comparable(each)])
+        same_digest = self._by_digest(asking)
+        wanted = {id for each in related.values() for id in (*each.equal, *each.covers)}
+        wanted |= {id for ids in same_digest.values() for id in ids}
+        self._others = dict(self._present.by_id([id for id in wanted if id not in self._candidates]))
+        self._others |= {id: each.entry for id, each in self._candidates.items()}
+        found = {id: Redundant(never=kind) for id, kind in empty.items()}
+        for each in asking:
+            id = each.entry.id
+            answer = self._redundant(each, related.get(id) or _Related(), same_digest.get(id, []))
+            if answer:
+                found[id] = answer
+        return found
+
+    def _redundant(self, candidate: Candidate, related: _Related, same_digest: Sequence[str]) -> Redundant:
+        if related.never:
+            return Redundant(never="tuple")
+        own = self._places[candidate.entry.id]
+        equal = list(dict.fromkeys([*same_digest, *related.equal]))
+        first = [id for id in equal if self._places.get(id, -1) < own and id in self._others]
+        covers = [self._others[id] for id in related.covers if id in self._others and id not in equal]
+        covers = [entry for entry in covers if is_evaluated(entry)]
+        return Redundant(alike=self._alike(candidate, first), covers=covers, more=related.more)
+
+    def _alike(self, candidate: Candidate, ids: Sequence[str]) -> list[Same]:
+        """Queries with the same rows, the one that is most like a candidate first."""
+        others = [self._others[id] for id in ids if is_evaluated(self._others[id])][:MOST_COMPARED]
+        found = [Same(other, self._likeness(candidate, other)) for other in others]
+        return sorted(found, key=lambda same: -_LIKENESSES.index(same.likeness))
+
+    def _likeness(self, candidate: Candidate, other: Entry) -> Likeness:
+        if not _select_the_same(_normal(candidate), self._normal_form(other)):
+            return "rows"
+        return "everything" if candidate.entry.destination == other.destination else "query"
+
+    def _normal_form(self, entry: Entry) -> Normal:
+        if entry.id in self._candidates:
+            return _normal(self._candidates[entry.id])
+        if entry.id not in self._normals:
+            self._normals[entry.id] = self._compiler.compile(entry.query)
+        return self._normals[entry.id]
+
+    def _by_digest(self, candidates: Sequence[Candidate]) -> dict[str, list[str]]:
+        """Queries that have the digest of each candidate: registered ones, then those of the change."""
+        own = {each.entry.id: each.entry.digest for each in candidates if each.entry.digest is not None}
+        # Relations decide about selections anyway: their digests are a short cut only where these are kept.
+        asked = {
+            found
+            for id, found in own.items()
+            if self._present.keeps_digests or not _is_comparable(self._candidates[id])
+        }
+        sharing: dict[str, list[str]] = {}
+        for entry in self._present.by_digest(asked, self._compiler) if asked else ():
+            if entry.digest is not None and entry.id not in self._leaving and self._is_confirmed(entry):
+                sharing.setdefault(entry.digest, []).append(entry.id)
+        for id, found in own.items():
+            sharing.setdefault(found, []).append(id)
+        return {id: [other for other in sharing[found] if other != id] for id, found in own.items()}
+
+    def _is_confirmed(self, entry: Entry) -> bool:
+        """Whether a digest that was kept is that of the text in this change, which may declare streams otherwise."""
+        try:
+            return is_evaluated(entry) and self._compiler.check(entry.query).digest == entry.digest
+        except QueryError:
+            return False
+
+    def _related(self, candidates: Sequence[Candidate]) -> dict[str, _Related]:
+        if not candidates or (self._in_passing and len(candidates) > IN_PASSING):
+            return {}
+        whole = self._present.compiled(self._compiler)
+        whole = whole.remove([id for id in self._leaving if whole.table.find(id) is not None])
+        are_few = len(candidates) <= FEW
+        if (
+            not are_few or len(candidates) > 1
+        ):  # a single one need not be among those that it is compared with
+            whole = whole.add(
+                [each.entry.query for each in candidates], [_normal(each) for each in candidates]
+            )
+        return self._one_by_one(candidates, whole) if are_few else self._all_at_once(whole)
+
+    def _one_by_one(self, candidates: Sequence[Candidate], whole: Version) -> dict[str, _Related]:
+        """What candidates have to do with all that would stand after the change."""
+        found: dict[str, _Related] = {}
+        for done, each in enumerate(candidates):
+            self._progress(done, len(candidates))
+            rows = relations_to(whole, each.entry.query, covers_only=True).table.to_pylist()
+            found[each.entry.id] = _Related(
+                any(row["relation"] == "never true" for row in rows),
+                [row["other"] for row in rows if row["relation"] == "equivalent"],
+                [row["other"] for row in rows if row["relation"] == "implied"],
+            )
+        return found
+
+    def _all_at_once(self, whole: Version) -> dict[str, _Related]:
+        """The same for many, by one search."""
+        found = redundancies(whole, progress=lambda _, done, total: self._progress(done, total))
+        if not found.complete:
+            raise KeyboardInterrupt  # the search ends quietly, the change must not be made
+        return self._of_all(found)
+
+    def _of_all(self, found: Redundancies) -> dict[str, _Related]:
+        """Of equal queries the first is listed with those that cover it; the others have the same covers."""
+        related = {id: _Related() for id in self._candidates}
+        leaders: dict[str, str] = {}
+        covers: dict[str, list[str]] = {}
+        columns = (found.table[name].to_pylist() for name in ("query", "relation", "other"))
+        for query, relation, other in zip(*columns, strict=True):
+            if relation == "implied":
+                covers.setdefault(query, []).append(other)
+            elif relation == "equivalent":
+                leaders[query] = other
+            elif query in related:
+                related[query].never = True
+        for id, each in related.items():
+            leader = leaders.get(id, id)
+            each.equal += [leader] if leader != id else []
+            each.covers += covers.get(leader, [])
+            each.more = found.more.get(leader, 0)
+        return related
+
+
+def is_compared(candidate: Candidate) -> bool:
+    """Whether anybody has to know what a query is the same as: if it is new, is readable here, and will be evaluated."""
+    return candidate.is_new and candidate.normal is not None and is_evaluated(candidate.entry)
+
+
+def _never(normal: Normal | None) -> str | None:
+    """What can never match a query by its normal form alone, a tuple or a pair."""
+    if isinstance(normal, NormalJoin):
+        return None if normal.branches else "pair"
+    return "tuple" if normal is not None and normal.predicate == NEVER else None
+
+
+def _select_the_same(one: Normal, other: Normal) -> bool:
+    """Whether two queries with the same rows deliver the same; those of joins may stand the other way round."""
+    if isinstance(one, NormalQuery) and isinstance(other, NormalQuery):
+        return one.outputs == other.outputs
+    return digest(one, with_outputs=True) == digest(other, with_outputs=True)
+
+
+def _is_comparable(candidate: Candidate) -> bool:
+    """Whether relations are decided of it: not of joins, nor of what only Spark can compute."""
+    normal = candidate.normal
+    return normal is not None and not isinstance(normal, NormalJoin) and not candidate.entry.spark_only
+
+
+def _normal(candidate: Candidate) -> Normal:
+    assert candidate.normal is not None, "only candidates with a normal form are compared"
+    return candidate.normal

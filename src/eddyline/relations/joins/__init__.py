@@ -1,0 +1,1 @@
+"""How joins of the same streams relate: one question about pairs of tuples."""

@@ -1,0 +1,73 @@
+"""Which joins of a set cover which: all of what pairwise questions find, in few of them."""
+
+from __future__ import annotations
+
+import random
+from itertools import permutations
+
+import pytest
+
+from eddyline import Compiler, Query
+from eddyline.model.join import NormalJoin
+from eddyline.relations.joins.covers import CompiledJoin, join_covers, join_key, keys_of
+from tests.comparisons import compared
+from tests.relations.test_joins import BOTH, PATIENT, joined
+from tests.relations.tiny_joins import JOINS
+
+
+def compiled(compiler: Compiler, texts: dict[int, str]) -> dict[int, CompiledJoin]:
+    return {number: CompiledJoin.of(compiler, Query(str(number), text)) for number, text in texts.items()}
+
+
+def test_a_small_set() -> None:
+    compiler = Compiler(BOTH)
+    texts = {
+        3: joined("q.price < 10"),
+        5: joined("q.price < 5"),
+        6: joined("q.price < 5 AND t.price > 3"),
+        8: joined("10 > q.price").replace("q.", "x.").replace(" q ", " x "),
+        9: joined("q.symbol = 'A' AND t.symbol = 'B'"),
+        11: joined("q.price < 5").replace("trades", "quotes"),
+    }
+    found = join_covers(compiled(compiler, texts), compiler)
+    assert sorted(found.covered) == [(3, 8), (5, 3), (5, 8), (6, 3), (6, 5), (6, 8), (8, 3)]
+    assert found.never == [9] and found.unknown == []
+
+
+@pytest.mark.parametrize("name", JOINS)
+def test_as_asked_one_by_one(name: str) -> None:
+    tiny, rng = JOINS[name], random.Random(name)
+    texts = tiny.joins(rng, 24)
+    compiler, pairs, sides = tiny.compiler(), tiny.pairs(), tiny.sides(texts)
+    found = join_covers(compiled(compiler, dict(enumerate(texts))), compiler, PATIENT)
+    assert set(found.never) == {i for i, side in enumerate(sides) if pairs.ask([side], [], PATIENT).proof}
+    listed, undecided = set(found.covered), {(one, other) for one, other, _ in found.unknown}
+    skipped = set(found.never) | {one for one, other, _ in found.unknown if other is None}
+    for one, other in permutations(range(len(texts)), 2):
+        answer = pairs.ask([sides[one]], [sides[other]], PATIENT)
+        if (one, other) in listed:
+            assert answer.proof is not None, (texts[one], texts[other])
+        elif answer.proof is not None and not {one, other} & skipped:
+            assert (one, other) not in undecided
+            assert not keys_of(sides[one].predicate) & keys_of(sides[other].predicate), "they share a key"
+    compared("joins: covers of a set", len(texts) ** 2)
+    assert len(listed) > 5
+
+
+def test_a_key_that_does_not_depend_on_the_order_of_anything() -> None:
+    compiler = Compiler(BOTH)
+
+    def key(text: str) -> object:
+        normal = compiler.compile(Query("q", text))
+        assert isinstance(normal, NormalJoin)
+        return join_key(normal, compiler)
+
+    one = joined("q.price < 5 AND (t.price > 3 OR q.size = 1)")
+    other = (
+        "SELECT 1 AS one FROM trades b JOIN quotes a ON (a.size = 1 OR b.price > 3) AND a.price < 5 "
+        "WHERE b.symbol = a.symbol AND b.ts - a.ts BETWEEN INTERVAL 0 SECONDS AND INTERVAL 5 SECONDS"
+    )
+    assert key(one) == key(other) and hash(key(one)) == hash(key(other))
+    assert key(one) != key(one.replace("5 SECONDS", "6 SECONDS"))
+    itself = one.replace("trades", "quotes")
+    assert key(itself) == key(itself) != key(one)
