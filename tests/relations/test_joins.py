@@ -40,7 +40,11 @@ def is_joined(tiny: TinyJoins, side: JoinSide, row: Row) -> bool:
         for stream, part in zip(tiny.streams, (first, second), strict=True)
     ]
     found = join(
-        [side.bound], pushes, streams=list(dict.fromkeys(tiny.streams)), complete=True, join_window=WINDOW
+        [side.join.bound],
+        pushes,
+        streams=list(dict.fromkeys(tiny.streams)),
+        complete=True,
+        join_window=WINDOW,
     )
     itself = tiny.streams[0] == tiny.streams[1]
     return any(not itself or (pair.first, pair.second) == (0, 1) for pair in found.pairs)
@@ -50,7 +54,7 @@ def check(
     answer: Answer, impossible: bool, shown: tuple[list[JoinSide], list[JoinSide]], tiny: TinyJoins
 ) -> None:
     wanted, unwanted = shown
-    question = [[side.bound.sql for side in sides] for sides in shown]
+    question = [[side.join.bound.sql for side in sides] for sides in shown]
     if answer.proof is not None:
         assert impossible, f"proven, but there is a pair: {question}"
         check_proof(answer.proof)

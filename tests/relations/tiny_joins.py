@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from eddyline import Compiler, Query, Stream
 from eddyline.errors import QueryError
-from eddyline.model.join import NormalJoin, Source
+from eddyline.model.join import Source
 from eddyline.reference import Push, join
-from eddyline.relations.joins.pairs import JoinedPairs, JoinSide, bound_join
+from eddyline.relations.joins.pairs import CompiledJoin, JoinedPairs, JoinSide
 
 WINDOW: Final = 1  # of joins that name none
 
@@ -125,12 +125,7 @@ class TinyJoins:
     def sides(self, texts: list[str]) -> list[JoinSide]:
         compiler, pairs = self.compiler(), self.pairs()
         queries = [Query(f"q{number}", text) for number, text in enumerate(texts)]
-        found = []
-        for query in queries:
-            normal = compiler.compile(query)
-            assert isinstance(normal, NormalJoin)
-            found.append(pairs.side(bound_join(compiler, query), normal))
-        return found
+        return [pairs.side(CompiledJoin.of(compiler, query)) for query in queries]
 
     def truths(self, texts: list[str], sides: list[JoinSide]) -> list[npt.NDArray[np.bool_]]:
         """For each join, which pairs of rows the reference joins: by the position of the pairs' first and second source."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from eddyline.admission.budgets import Budgets, OverBudget, concerned
 from eddyline.admission.candidate import Candidate, Policy, candidate_of
+from eddyline.admission.listener import Listener, Nobody
 from eddyline.admission.present import ListedEntries, Present, RegisteredEntries
 from eddyline.admission.redundancy import IfImplied, IfSame, RedundancyRules, RedundancyVerdicts
-from eddyline.admission.redundant import Progress, RedundancySearch, is_compared
+from eddyline.admission.redundant import RedundancySearch, is_compared
 from eddyline.compile import Compiler
 from eddyline.errors import EddylineError, QueryError
 from eddyline.model.query import Query
@@ -82,28 +83,29 @@ class Admission:
         compiler: Compiler | None = None,
         *,
         present: RegisteredEntries | None = None,
-        progress: Progress | None = None,
+        listener: Listener | None = None,
     ) -> Check:
         """The check for `Registry.change(edits, check=...)`: with the registry's budgets, against its streams.
 
         For a change that also declares streams or sets the join window, hand in a compiler that knows these. `present` is
-        given by whoever keeps the registry's queries compiled. `progress` is told how far the work is.
+        given by whoever keeps the registry's queries compiled. `listener` is told how far the work is.
         """
         compiler = compiler or Compiler(registry.streams(), join_window=registry.join_window())
         more = replace(self, budgets=(*self.budgets, *registry.budgets()))
-        return more.check(edits, compiler, present or RegisteredEntries(registry), progress)
+        return more.check(edits, compiler, present or RegisteredEntries(registry), listener)
 
     def check(
         self,
         edits: Iterable[Edit],
         compiler: Compiler,
         present: Present | None = None,
-        progress: Progress | None = None,
+        listener: Listener | None = None,
     ) -> Check:
         """The check for edits of what is `present`: a verdict on every text, or a `QueryError`."""
         edits = list(edits)
         puts = [edit for edit in edits if isinstance(edit, Put)]
-        tell = _Telling(progress or (lambda *_: None), len(puts))
+        listener = listener or Nobody()
+        tell = _Telling(listener, len(puts))
         if self.is_open:
             return tell.each(compiler.check)
         present = present or ListedEntries()
@@ -124,7 +126,7 @@ class Admission:
             present=present,
             compiler=compiler,
             leaving=_leaving(edits),
-            progress=progress,
+            listener=listener,
             in_passing=self.rules.only_notes,
         )
         return _RedundancyCheck(check, self.rules, search, taken, tell)
@@ -133,8 +135,8 @@ class Admission:
 class _Telling:
     """Tells now and then how many queries of a change are checked."""
 
-    def __init__(self, progress: Progress, total: int) -> None:
-        self._progress = progress
+    def __init__(self, listener: Listener, total: int) -> None:
+        self._listener = listener
         self._total = total
         self._done = 0
 
@@ -142,7 +144,7 @@ class _Telling:
         """One query is checked."""
         self._done += 1
         if self._done % STEP == 0:
-            self._progress("checked", self._done, self._total)
+            self._listener.queries("checked", self._done, self._total)
 
     def each(self, check: Check) -> Check:
         """A check that tells of every query."""

@@ -36,7 +36,7 @@ class Present(Protocol):
         """The entries whose digest is one of some, in the order in which they were let in."""
 
     def compiled(self, compiler: Compiler) -> Version:
-        """The queries that are evaluated, compiled for the streams of a compiler, all of which it knows; joins may be left out."""
+        """The queries that are evaluated, compiled for the streams of a compiler, all of which it knows."""
 
 
 class ListedEntries:

@@ -6,12 +6,12 @@ first of the change. A query may be covered by one that comes behind it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final, Literal
 
 from eddyline.admission.candidate import Candidate
+from eddyline.admission.listener import Listener, Nobody, SetProgress
 from eddyline.admission.present import Present, is_evaluated
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError
@@ -28,11 +28,12 @@ from eddyline.standing.version import Version
 
 # So many are compared one by one, in some 20 ms each against 100,000; more of them all at once, in some seconds.
 FEW: Final = 100
-IN_PASSING: Final = 20_000  # candidates above which only digests are compared where nothing depends on it
+# Where nothing depends on it, more candidates than these, and more pairs of joins, are compared by digests alone.
+IN_PASSING: Final = 20_000
+JOINS_IN_PASSING: Final = 20_000  # each takes some 0.2 ms
+_TOO_MANY: Final = "so many {} were compared by digests alone: query redundancies finds all covers"
 MOST_COMPARED: Final = 10  # of those with the same rows, to find one with the same SELECT list
 
-# Told what is done with queries, to how many of them, and to how many in all.
-Progress = Callable[[Literal["checked", "compared"], int, int], None]
 Likeness = Literal["rows", "query", "everything"]
 _LIKENESSES: Final[tuple[Likeness, ...]] = ("rows", "query", "everything")
 _WORDS: Final[Mapping[Likeness, str]] = {
@@ -118,7 +119,7 @@ class RedundancySearch:
         present: Present,
         compiler: Compiler,
         leaving: Collection[str] = (),
-        progress: Progress | None = None,
+        listener: Listener | None = None,
         in_passing: bool = False,
     ) -> None:
         """`in_passing` says that nothing depends on it: then it must not take much longer than the change itself."""
@@ -127,7 +128,7 @@ class RedundancySearch:
         self._present = present
         self._compiler = compiler
         self._leaving = {*leaving, *self._candidates}
-        self._progress = partial(progress or (lambda *_: None), "compared")
+        self._listener = listener or Nobody()
         self._in_passing = in_passing
         self._normals: dict[str, Normal] = {}  # of queries that stand, by id
         self._others: dict[str, Entry] = {}
@@ -152,7 +153,7 @@ class RedundancySearch:
 
     def _redundant(self, candidate: Candidate, related: _Related, same_digest: Sequence[str]) -> Redundant:
         if related.never:
-            return Redundant(never="tuple")
+            return Redundant(never=_matched(candidate.normal))
         own = self._places[candidate.entry.id]
         equal = list(dict.fromkeys([*same_digest, *related.equal]))
         first = [id for id in equal if self._places.get(id, -1) < own and id in self._others]
@@ -181,7 +182,7 @@ class RedundancySearch:
     def _by_digest(self, candidates: Sequence[Candidate]) -> dict[str, list[str]]:
         """Queries that have the digest of each candidate: registered ones, then those of the change."""
         own = {each.entry.id: each.entry.digest for each in candidates if each.entry.digest is not None}
-        # Relations decide about selections anyway: their digests are a short cut only where these are kept.
+        # Relations decide anyway: digests are a short cut only where they are kept.
         asked = {
             found
             for id, found in own.items()
@@ -203,14 +204,20 @@ class RedundancySearch:
             return False
 
     def _related(self, candidates: Sequence[Candidate]) -> dict[str, _Related]:
-        if not candidates or (self._in_passing and len(candidates) > IN_PASSING):
+        if not candidates:
+            return {}
+        if self._in_passing and len(candidates) > IN_PASSING:
+            self._listener.note(_TOO_MANY.format("queries"))
             return {}
         whole = self._present.compiled(self._compiler)
         whole = whole.remove([id for id in self._leaving if whole.table.find(id) is not None])
+        joins = sum(isinstance(each.normal, NormalJoin) for each in candidates)
+        if self._in_passing and joins * (joins + len(whole.table.alive_joins)) > JOINS_IN_PASSING:
+            self._listener.note(_TOO_MANY.format("joins"))
+            candidates = [each for each in candidates if not isinstance(each.normal, NormalJoin)]
         are_few = len(candidates) <= FEW
-        if (
-            not are_few or len(candidates) > 1
-        ):  # a single one need not be among those that it is compared with
+        # A single one need not be among those that it is compared with.
+        if len(candidates) > 1 or not are_few:
             whole = whole.add(
                 [each.entry.query for each in candidates], [_normal(each) for each in candidates]
             )
@@ -220,7 +227,7 @@ class RedundancySearch:
         """What candidates have to do with all that would stand after the change."""
         found: dict[str, _Related] = {}
         for done, each in enumerate(candidates):
-            self._progress(done, len(candidates))
+            self._listener.queries("compared", done, len(candidates))
             rows = relations_to(whole, each.entry.query, covers_only=True).table.to_pylist()
             found[each.entry.id] = _Related(
                 any(row["relation"] == "never true" for row in rows),
@@ -231,7 +238,7 @@ class RedundancySearch:
 
     def _all_at_once(self, whole: Version) -> dict[str, _Related]:
         """The same for many, by one search."""
-        found = redundancies(whole, progress=lambda _, done, total: self._progress(done, total))
+        found = redundancies(whole, progress=SetProgress(self._listener))
         if not found.complete:
             raise KeyboardInterrupt  # the search ends quietly, the change must not be made
         return self._of_all(found)
@@ -264,9 +271,14 @@ def is_compared(candidate: Candidate) -> bool:
 
 def _never(normal: Normal | None) -> str | None:
     """What can never match a query by its normal form alone, a tuple or a pair."""
-    if isinstance(normal, NormalJoin):
-        return None if normal.branches else "pair"
-    return "tuple" if normal is not None and normal.predicate == NEVER else None
+    if normal is None:
+        return None
+    is_never = not normal.branches if isinstance(normal, NormalJoin) else normal.predicate == NEVER
+    return _matched(normal) if is_never else None
+
+
+def _matched(normal: Normal | None) -> str:
+    return "pair" if isinstance(normal, NormalJoin) else "tuple"
 
 
 def _select_the_same(one: Normal, other: Normal) -> bool:
@@ -277,9 +289,8 @@ def _select_the_same(one: Normal, other: Normal) -> bool:
 
 
 def _is_comparable(candidate: Candidate) -> bool:
-    """Whether relations are decided of it: not of joins, nor of what only Spark can compute."""
-    normal = candidate.normal
-    return normal is not None and not isinstance(normal, NormalJoin) and not candidate.entry.spark_only
+    """Whether relations are decided of it: not of what only Spark can compute."""
+    return candidate.normal is not None and not candidate.entry.spark_only
 
 
 def _normal(candidate: Candidate) -> Normal:

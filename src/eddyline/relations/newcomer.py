@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from eddyline.model.join import NormalJoin
 from eddyline.model.query import NormalQuery, Query
 from eddyline.relations.covers import TreeCovers, covered_boxes, judged
-from eddyline.relations.joins.covers import CompiledJoin, join_covers
+from eddyline.relations.joins.covers import covers_of_join
+from eddyline.relations.joins.pairs import CompiledJoin
 from eddyline.relations.members import Sides
 from eddyline.relations.pair import side
 from eddyline.relations.plain_boxes import Longs, plain_boxes
@@ -49,10 +50,12 @@ def _joins_beside(version: Version, query: Query, terms: Terms, covers_only: boo
     for dense in table.alive_joins.tolist():
         if dense != excluded:
             joins[dense] = CompiledJoin.of(version.compiler, table.query(dense))
-    found = join_covers(joins, version.compiler, terms, about=own)
+    found = covers_of_join(own, joins, version.compiler, terms, covers_only=covers_only)
     findings = Findings(_names(version, query.id))
-    covering = {other for one, other in found.covered if one == own}
-    covered = {one for one, other in found.covered if other == own}
+    same = {numbers[0]: set(numbers) - {own} for numbers in found.same}
+    alike = same.get(own, set())
+    covering = alike.union(*(same[other] for one, other in found.covered if one == own))
+    covered = alike.union(*(same[one] for one, other in found.covered if other == own))
     findings.add("never true", [own] * (own in found.never), [-1] * (own in found.never))
     for relation, others in (
         ("equivalent", covering & covered),

@@ -14,7 +14,7 @@ from eddyline.model.event_time import Length
 from eddyline.model.expression import Expression
 from eddyline.model.join import BoundJoin, Normal, NormalJoin
 from eddyline.model.query import Query
-from eddyline.relations.joins.pairs import JoinedPairs, JoinSide, bound_join
+from eddyline.relations.joins.pairs import CompiledJoin, JoinedPairs, JoinSide
 from eddyline.relations.proof_text import proof_lines
 from eddyline.relations.question import Answer, Row, Side, Terms, ask
 from eddyline.relations.readable_rows import readable, row_text
@@ -232,7 +232,7 @@ def _joins(
 ) -> Pair[JoinSide]:
     pairs = JoinedPairs.of(joins[0].sources, compiler)
     one, other = (
-        pairs.side(bound_join(compiler, query), join) for query, join in zip(queries, joins, strict=True)
+        pairs.side(CompiledJoin(compiler, query, join)) for query, join in zip(queries, joins, strict=True)
     )
     return Pair(pairs, one, other, Terms(budget=budget))
 

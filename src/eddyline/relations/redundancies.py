@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from eddyline.kernels.covers import TIGHTEST, tightest
 from eddyline.relations.covers import CoveredBoxes, Progress, TreeCovers, covered_boxes
-from eddyline.relations.joins.covers import CompiledJoin, join_covers
+from eddyline.relations.joins.covers import join_covers
+from eddyline.relations.joins.pairs import CompiledJoin
 from eddyline.relations.members import Members, members_by_stream
 from eddyline.relations.plain_boxes import Longs
 from eddyline.relations.question import Terms
@@ -236,6 +237,8 @@ def _compare_joins(version: Version, terms: Terms, progress: Progress, findings:
     found = join_covers(joins, version.compiler, terms, lambda done, total: progress("joins", done, total))
     pairs = np.array(found.covered, np.int64).reshape(-1, 2)
     leaders = leaders_of(pairs, table.size)
+    for first, *others in found.same:
+        leaders[others] = leaders[first]
     later = np.flatnonzero(leaders != np.arange(table.size))
     findings.add("equivalent", later, leaders[later])
     one, other = pairs[(leaders[pairs] == pairs).all(axis=1)].T

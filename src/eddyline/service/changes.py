@@ -8,7 +8,6 @@ from typing import Final
 
 from eddyline.admission import Admission
 from eddyline.admission.present import RegisteredEntries
-from eddyline.admission.redundant import IN_PASSING
 from eddyline.compile import Compiler
 from eddyline.errors import QueryError, RefusedError, RegistryError, UsageError
 from eddyline.model.catalog import Stream
@@ -114,7 +113,7 @@ def enter(
         window = _stated_window(registry, declaration)
         declared, compiler = _declared(registry, declaration, edits.queries, window)
         present = RegisteredEntries(registry, CompiledSets(registry, where))
-        check = admission.of(registry, edits.edits, compiler, present=present, progress=watcher.queries)
+        check = admission.of(registry, edits.edits, compiler, present=present, listener=watcher)
         if all_or_nothing and edits.findings:
             _look(edits, check)
             return ChangeOutcome(registry.where, registry.version, None, edits.findings)
@@ -134,12 +133,6 @@ def enter(
             for problem in refused.problems:
                 edits.refuse(problem)
             return ChangeOutcome(registry.where, registry.version, None, edits.findings)
-    if (
-        admission.rules
-        and admission.rules.only_notes
-        and len(change.added) + len(change.changed) > IN_PASSING
-    ):
-        watcher.note("so many queries were compared by digests alone: query redundancies finds all covers")
     for problem in change.refused:
         edits.refuse(problem)
     for id, text in change.notes.items():

@@ -8,7 +8,6 @@
 Nothing is lost with the folder. A set says which registry, version, time zone and release of Eddyline it was made for; one
 that does not fit, or is damaged, is as good as none. Each is written under a name of its own, so that commands which run at
 the same time do not disturb each other: who finds that a set was deleted while it was being opened compiles.
-Joins are left out, since relations are decided between queries of one stream.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from eddyline.admission.present import compiled, is_evaluated
 from eddyline.compile import Compiler
 from eddyline.config import DEFAULT_INDEX
 from eddyline.errors import EddylineError, QueryError
-from eddyline.model.query import NormalQuery
 from eddyline.registry import Diff, Entry, Registry
 from eddyline.service.registries import file_of, is_file
 from eddyline.standing.saved import files
@@ -55,11 +53,13 @@ class CompiledSets:
     def __call__(self, compiler: Compiler) -> Version:
         """What stands in the registry now and is evaluated, for the streams of a compiler.
 
-        The compiler may know more streams than the registry. Where it knows one otherwise, nothing that is kept fits.
+        The compiler may know more streams than the registry. Where it knows one otherwise, or another join window, nothing
+        that is kept fits.
         """
         streams = self.registry.streams()
         known = {stream.name.lower(): stream for stream in compiler.streams}
-        if any(known.get(stream.name.lower()) != stream for stream in streams):
+        is_other = any(known.get(stream.name.lower()) != stream for stream in streams)
+        if is_other or compiler.join_window != self.registry.join_window():
             return compiled(self.registry.entries(), compiler)
         found = self.newest(compiler.time_zone)
         return found if len(known) == len(streams) else found.change((), (), compiler=compiler).ready()
@@ -71,13 +71,14 @@ class CompiledSets:
         if kept is not None:
             diff = self.registry.diff(kept.version, number)
             changes = len(diff.added) + len(diff.changed) + len(diff.removed)
-            if not diff.streams and changes <= MOST_CHANGES:
+            if not diff.streams and diff.join_window is None and changes <= MOST_CHANGES:
                 found = _advanced(kept, diff).ready()
                 return self._keeping(found) if changes > FEW_CHANGES else found
         return self._keeping(self._compiled(number, time_zone))
 
     def _compiled(self, number: int, time_zone: str) -> Version:
-        compiler = Compiler(self.registry.streams(number), time_zone=time_zone)
+        streams, window = self.registry.streams(number), self.registry.join_window(number)
+        compiler = Compiler(streams, time_zone=time_zone, join_window=window)
         empty = Version(number, compiler, DEFAULT_INDEX)
         coming = _newcomers(self.registry.entries(number), compiler)
         return empty.change((), coming, version=number).ready()
@@ -129,7 +130,7 @@ class CompiledSets:
 
 
 def _advanced(version: Version, diff: Diff) -> Version:
-    """The version that a difference leads to; the streams are the same."""
+    """The version that a difference leads to; the streams and the join window are the same."""
     other = [(before, after) for before, after in diff.changed if not _stays(before, after)]
     gone = {entry.id for entry in (*diff.removed, *(before for before, _ in other))}
     leaving = [dense for id in gone if (dense := version.table.find(id)) is not None]
@@ -142,14 +143,12 @@ def _stays(before: Entry, after: Entry) -> bool:
 
 
 def _newcomers(entries: Iterable[Entry], compiler: Compiler) -> list[Newcomer]:
-    """The selections among the queries that are evaluated, without those that cannot be compiled here."""
+    """The queries that are evaluated, without those that cannot be compiled here."""
     coming: list[Newcomer] = []
     for entry in entries:
         if is_evaluated(entry) and not entry.spark_only:
             with suppress(QueryError):
-                normal = compiler.compile(entry.query)
-                if isinstance(normal, NormalQuery):
-                    coming.append(Newcomer(entry.query, normal))
+                coming.append(Newcomer(entry.query, compiler.compile(entry.query)))
     return coming
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import eddyline as ed
 from eddyline.admission import Admission, IfImplied, IfSame, redundant
+from eddyline.admission.listener import Nobody
 from eddyline.registry import Budget, Change, Drop, Edit, Put, Set, State
 
 FIELDS = {"symbol": pa.string(), "price": pa.float64(), "ts": pa.int64()}
@@ -210,6 +211,28 @@ def test_joins_by_their_digests(registry: ed.Registry) -> None:
         "l": 'it is the same query as "j", for the same destination',
         "e": "no pair can ever match",
     }
+
+
+def test_joins_by_proof(registry: ed.Registry) -> None:
+    enter(registry, [Put("j", JOIN)])
+    narrower, never = JOIN.replace("5", "3"), f"{JOIN} AND q.price > 3 AND t.price < 3 AND q.price < t.price"
+    change = enter(registry, [Put("k", narrower), Put("never", never)], if_implied="refuse")
+    assert refused(change) == {"k": 'all that it matches is matched by "j"'}
+    assert change.notes == {"never": "no pair can ever match"}
+
+
+def test_very_many_joins_are_compared_by_digests(
+    registry: ed.Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redundant, "JOINS_IN_PASSING", 5)
+    told: list[str] = []
+    monkeypatch.setattr(Nobody, "note", lambda _, text: told.append(text))
+    narrower = [JOIN.replace("5", str(n)) for n in (1, 2, 3)]
+    enter(registry, [Put("wide", WIDE), Put("j", JOIN)])
+    change = enter(registry, [*(Put(f"j{n}", text) for n, text in enumerate(narrower)), Put("cheap", CHEAP)])
+    assert set(change.notes) == {"cheap"} and "so many joins" in told[0]
+    change = enter(registry, [*(Put(f"k{n}", text) for n, text in enumerate(narrower))], if_implied="shadow")
+    assert set(change.notes) == {"k0", "k1", "k2"} and len(told) == 1, "where it matters they are compared"
 
 
 def test_digests_of_other_declarations_are_not_believed(registry: ed.Registry) -> None:

@@ -54,7 +54,9 @@ def registered(place: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A registry with both joins, and five minutes for those that name no time bound."""
     monkeypatch.setenv("EDDYLINE_REGISTRY", place)
     result = run("query", "import", "rules.sql", *SCHEMAS, "--join-window", "300 s")
-    assert result.exit_code == 0 and result.stdout.endswith("version 1: 2 added, join window 5 minutes\n")
+    assert result.exit_code == 0 and result.stdout.endswith(
+        "version 1: 2 added, join window 5 minutes, 1 note\n"
+    )
     return place
 
 

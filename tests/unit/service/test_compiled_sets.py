@@ -23,6 +23,9 @@ QUOTES = ed.Stream(
 )
 
 
+JOIN = "SELECT a.price FROM quotes a JOIN quotes b USING (symbol) WHERE b.ts BETWEEN a.ts AND a.ts + 5"
+
+
 def text(limit: int) -> str:
     return f"SELECT symbol FROM quotes WHERE price < {limit}"
 
@@ -39,12 +42,9 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def registry(where: str) -> Iterator[Registry]:
     with Registry.open(where) as opened:
-        joined = (
-            "SELECT a.price FROM quotes a JOIN quotes b USING (symbol) WHERE b.ts BETWEEN a.ts AND a.ts + 5"
-        )
         edits = [Put(f"q{n}", text(n)) for n in range(5)]
         off = Put("off", text(9), state=State.DISABLED)
-        opened.change([*edits, off, Put("join", joined), Put("odd", "SELECT nothing")], streams=[QUOTES])
+        opened.change([*edits, off, Put("join", JOIN), Put("odd", "SELECT nothing")], streams=[QUOTES])
         yield opened
 
 
@@ -78,9 +78,8 @@ def folders(where: str) -> list[str]:
 
 def test_kept_and_used(registry: Registry, where: str, builds: list[int]) -> None:
     first = CompiledSets(registry, where).newest()
-    assert queries(first) == {f"q{n}": text(n) for n in range(5)}, (
-        "without disabled ones, joins, and what does not fit"
-    )
+    expected = {f"q{n}": text(n) for n in range(5)} | {"join": JOIN}
+    assert queries(first) == expected, "without disabled ones, and what does not fit"
     again = CompiledSets(registry, where).newest()
     assert queries(again) == queries(first) and matches(again, 2.5) == {"q3", "q4"}
     assert builds == [1] and folders(where) == ["1"]
@@ -91,7 +90,7 @@ def test_differences_are_applied(registry: Registry, where: str, builds: list[in
     sets.newest()
     registry.change([Put("q0", text(50)), Drop("q1"), Put("new", text(60))])
     registry.change([Set("off", state=State.SHADOW), Set("q4", state=State.DISABLED), Set("q3", owner="ann")])
-    expected = {"q0": text(50), "q2": text(2), "q3": text(3), "new": text(60), "off": text(9)}
+    expected = {"q0": text(50), "q2": text(2), "q3": text(3), "new": text(60), "off": text(9), "join": JOIN}
     assert queries(sets.newest()) == expected and sets.newest().version == 3
     assert matches(sets.newest(), 55.0) == {"new"}
     assert builds == [1] and folders(where) == ["3"], "so many changes make a new one"
@@ -118,6 +117,17 @@ def test_other_declarations(registry: Registry, where: str, builds: list[int]) -
     assert sets.newest().stream("quotes") == other and builds == [1, 2]
     sets.newest("Europe/Berlin")
     assert builds == [1, 2, 2] and folders(where) == ["2"]
+
+
+def test_another_join_window(registry: Registry, where: str, builds: list[int]) -> None:
+    sets = CompiledSets(registry, where)
+    sets.newest()
+    timeless = "SELECT a.price FROM quotes a JOIN quotes b USING (symbol)"
+    assert sets(ed.Compiler([QUOTES], join_window=7)).compiler.join_window == 7 and builds == [1]
+    compiler = ed.Compiler([QUOTES], join_window=7)
+    registry.change([Put("timeless", timeless), Drop("odd")], join_window=7, check=compiler.check)
+    assert "timeless" in queries(sets.newest()) and builds == [1, 2]
+    assert "timeless" in queries(sets(compiler)) and builds == [1, 2]
 
 
 @pytest.mark.parametrize("damage", ["manifest", "segments", "emptied"])
@@ -156,7 +166,7 @@ def test_older_copy_put_back(registry: Registry, where: str, builds: list[int]) 
         assert CompiledSets(changed, where).newest().version == 2
     shutil.copy(f"{where}.copy", where)
     with Registry.open(where) as restored:
-        assert set(queries(CompiledSets(restored, where).newest())) == {f"q{n}" for n in range(5)}
+        assert set(queries(CompiledSets(restored, where).newest())) == {"join", *(f"q{n}" for n in range(5))}
         restored.change([Put("z", text(7))])
         assert "z" in queries(CompiledSets(restored, where).newest())
     assert builds == [2, 1]
@@ -174,7 +184,7 @@ def test_a_place_that_may_not_be_written(
     assert [f.name for f in (tmp_path / "cache/eddyline/compiled").iterdir()] == [registry.identity]
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("not a folder either")
-    assert len(CompiledSets(registry, where).newest().table) == 5 and builds == [1, 1]
+    assert len(CompiledSets(registry, where).newest().table) == 6 and builds == [1, 1]
 
 
 def test_what_killed_commands_left_is_removed(registry: Registry, where: str) -> None:
@@ -198,7 +208,7 @@ def test_interrupted_while_it_is_written(
         with pytest.raises(KeyboardInterrupt):
             CompiledSets(registry, where).newest()
     assert folders(where) == []
-    assert len(CompiledSets(registry, where).newest().table) == 5 and folders(where) == ["1"]
+    assert len(CompiledSets(registry, where).newest().table) == 6 and folders(where) == ["1"]
 
 
 def test_several_at_the_same_time(registry: Registry, where: str) -> None:
@@ -216,7 +226,7 @@ def test_several_at_the_same_time(registry: Registry, where: str) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(answers) == 20 and all(answer == {f"q{n}" for n in range(5)} for answer in answers)
+    assert len(answers) == 20 and all(answer == {"join", *(f"q{n}" for n in range(5))} for answer in answers)
 
 
 def test_kept_for_every_kind_of_registry(place: str, where: str, tmp_path: Path, builds: list[int]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -19,42 +19,28 @@ from eddyline.compile import Compiler
 from eddyline.implication.facts.event_times import ELAPSED
 from eddyline.model.arrays import Flags
 from eddyline.model.expression import Call, Expression
-from eddyline.model.join import BoundJoin, NormalJoin, Source
+from eddyline.model.join import NormalJoin, Source
 from eddyline.model.predicate import And, Condition, Or, Predicate
-from eddyline.model.query import Query
 from eddyline.model.regions import Regions
 from eddyline.reference.evaluate import evaluate
-from eddyline.relations.joins.pairs import JoinedPairs, JoinSide, bound_join
+from eddyline.relations.joins.pairs import CompiledJoin, JoinedPairs, JoinSide
 from eddyline.relations.members import order_free
 from eddyline.relations.question import Row, Terms
 
 Progress = Callable[[int, int], None]  # joins that are done, of all
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledJoin:
-    """A join of a set: in normal form, and bound for the reference."""
-
-    normal: NormalJoin
-    bound: BoundJoin
-
-    @staticmethod
-    def of(compiler: Compiler, query: Query) -> CompiledJoin:
-        """A query that is known to be a join."""
-        normal = compiler.compile(query)
-        assert isinstance(normal, NormalJoin), "only joins are asked for"
-        return CompiledJoin(normal, bound_join(compiler, query))
-
-
 @dataclass(slots=True)
 class JoinCovers:
     """What was found out, by the numbers of the joins.
 
+    same        joins of one predicate; the first of them stands for all in `covered` and `unknown`
     covered     (i, j): every pair of tuples of i is one of j; both ways for joins that have the same pairs
     never       joins that have no pairs; they are in no other list
     unknown     (i, j, why it is not known whether j covers i); j is None for whether i is ever true
     """
 
+    same: list[list[int]] = field(default_factory=list)
     covered: list[tuple[int, int]] = field(default_factory=list)
     never: list[int] = field(default_factory=list)
     unknown: list[tuple[int, int | None, str]] = field(default_factory=list)
@@ -65,33 +51,50 @@ def join_covers(
     compiler: Compiler,
     terms: Terms | None = None,
     progress: Progress | None = None,
-    about: int | None = None,
 ) -> JoinCovers:
-    """Who covers whom among joins, which have numbers; joins of other streams, or by other keys, are not compared.
-
-    If it is `about` one of them, others are compared with that one alone.
-    """
+    """Who covers whom among joins, which have numbers; joins of other streams, or by other keys, are not compared."""
     found = JoinCovers()
     done = 0
     for group in _by_streams(joins):
-        if about is not None and about not in group:
-            continue
-        members = _Members(
-            group, {number: joins[number] for number in group}, compiler, terms or Terms(), found
-        )
-        own = None if about is None else members.place_of(about)
-        for place in range(len(members.numbers)):
-            members.compare(place, None if own is None or place == own else [own])
-            done += 1
+        members = _Members(group, joins, compiler, terms or Terms(), found)
+        places = members.sampled(range(len(members.sides)))
+        found.same += [members.numbers[place] for place in places]
+        for place in places:
+            members.compare(place, places)
+            done += len(members.numbers[place])
             if progress is not None:
                 progress(done, len(joins))
     return found
 
 
-def join_key(join: NormalJoin, compiler: Compiler) -> object:
-    """A key that joins share which differ only in the order of their streams and conditions, in aliases and SELECT lists."""
-    pairs = JoinedPairs.of(_usual_sources(join), compiler)
-    return pairs.sources, order_free(pairs.predicate(join))
+def covers_of_join(
+    own: int,
+    joins: Mapping[int, CompiledJoin],
+    compiler: Compiler,
+    terms: Terms | None = None,
+    *,
+    covers_only: bool = False,
+) -> JoinCovers:
+    """The same for one of the joins alone: who covers it, and whom it covers.
+
+    With `covers_only` that is asked only of those that cover it, so that of the others no pair has to be found.
+    """
+    found = JoinCovers()
+    group = next(group for group in _by_streams(joins) if own in group)
+    members = _Members(
+        [own, *(number for number in group if number != own)], joins, compiler, terms or Terms(), found
+    )
+    first, *others = range(len(members.sides))
+    if not members.sampled([first]):
+        return found
+    found.same += members.numbers
+    for other in others:
+        members.compare(other, [first])
+    if covers_only:
+        covering = {cover for _, cover in found.covered}
+        others = [other for other in others if members.numbers[other][0] in covering]
+    members.compare(first, members.sampled(others))
+    return found
 
 
 def _usual_sources(join: NormalJoin) -> tuple[Source, Source]:
@@ -108,7 +111,7 @@ def _by_streams(joins: Mapping[int, CompiledJoin]) -> Iterable[list[int]]:
 
 
 class _Members:
-    """Joins of the same streams: the first of each predicate, and the pairs of tuples that tell them apart."""
+    """Joins of the same streams: the first of each predicate, and pairs of tuples that tell them apart."""
 
     def __init__(
         self,
@@ -121,70 +124,58 @@ class _Members:
         self.pairs = JoinedPairs.of(_usual_sources(joins[group[0]].normal), compiler)
         self.terms = terms
         self.found = found
-        self.numbers: list[int] = []
         self.sides: list[JoinSide] = []
         self.keys: list[frozenset[Expression]] = []
-        self.same: list[list[int]] = []  # by place, the numbers of all joins of one predicate
-        firsts: dict[object, int] = {}
-        samples: list[tuple[int, Row]] = []
+        self.numbers: list[list[int]] = []  # by place, those of all joins of one predicate
+        places: dict[object, int] = {}
         for number in group:
-            side = self.pairs.side(joins[number].bound, joins[number].normal)
-            key = order_free(side.predicate)
-            if key in firsts:
-                self.same[firsts[key]].append(number)
-                continue
-            rows = self._samples(number, side)
-            if not rows:
-                continue
-            place = firsts[key] = len(self.numbers)
-            self.numbers.append(number)
-            self.sides.append(side)
-            self.keys.append(keys_of(side.predicate))
-            self.same.append([number])
-            samples += [(place, row) for row in rows]
+            side = self.pairs.side(joins[number])
+            place = places.setdefault(order_free(side.predicate), len(self.sides))
+            if place == len(self.sides):
+                self.sides.append(side)
+                self.keys.append(keys_of(side.predicate))
+                self.numbers.append([])
+            self.numbers[place].append(number)
+        self._owners = np.empty(0, np.int64)
+        self._values = _Values([], self.pairs)
+
+    def sampled(self, places: Iterable[int]) -> list[int]:
+        """Find pairs of tuples that satisfy joins, by which others are compared with them; those that have one are given."""
+        samples = [(place, row) for place in places for row in self._samples(place)]
         self._owners = np.array([place for place, _ in samples], np.int64)
         self._values = _Values([row for _, row in samples], self.pairs)
+        return list(dict.fromkeys(self._owners.tolist()))
 
-    def _samples(self, number: int, side: JoinSide) -> list[Row]:
-        """Pairs of tuples that satisfy a join; none if none is found, which is noted."""
+    def _samples(self, place: int) -> list[Row]:
+        """A pair for each branch of a join; none if none is found, which is noted."""
+        side = self.sides[place]
         rows = []
         for branch in side.predicate.parts if isinstance(side.predicate, Or) else (side.predicate,):
-            answer = self.pairs.ask([JoinSide(side.bound, branch, side.swapped)], [], self.terms)
+            answer = self.pairs.ask([replace(side, predicate=branch)], [], self.terms)
             if answer.row is not None:
                 rows.append(answer.row)
         if not rows:
             answer = self.pairs.ask([side], [], self.terms)
             if answer.proof is not None:
-                self.found.never.append(number)
+                self.found.never += self.numbers[place]
             elif answer.row is None:
-                self.found.unknown.append((number, None, str(answer.reason)))
+                self.found.unknown += [(number, None, str(answer.reason)) for number in self.numbers[place]]
             else:
                 rows.append(answer.row)
         return rows
 
-    def place_of(self, number: int) -> int:
-        """The place of a join; -1 if it has none, for want of a pair that satisfies it."""
-        return next((place for place, numbers in enumerate(self.same) if number in numbers), -1)
-
-    def compare(self, cover: int, among: Sequence[int] | None = None) -> None:
-        """Find all that a join covers, among the joins of some places or all."""
+    def compare(self, cover: int, among: Sequence[int]) -> None:
+        """Find which joins a join covers, of those that pairs were found for last."""
         side = self.sides[cover]
         missed = np.unique(self._owners[~self._values.holds(side.predicate)])
-        candidates = np.setdiff1d(np.arange(len(self.numbers)) if among is None else among, missed)
-        for place in candidates.tolist():
-            if place == cover:
-                self._note(cover, cover)
-            elif self.keys[place] & self.keys[cover]:
+        for place in np.setdiff1d(among, missed).tolist():
+            if place != cover and self.keys[place] & self.keys[cover]:
                 answer = self.pairs.ask([self.sides[place]], [side], self.terms)
+                pair = self.numbers[place][0], self.numbers[cover][0]
                 if answer.proof is not None:
-                    self._note(place, cover)
+                    self.found.covered.append(pair)
                 elif answer.reason is not None:
-                    self.found.unknown.append((self.numbers[place], self.numbers[cover], answer.reason))
-
-    def _note(self, place: int, cover: int) -> None:
-        self.found.covered += [
-            (one, other) for one in self.same[place] for other in self.same[cover] if one != other
-        ]
+                    self.found.unknown.append((*pair, answer.reason))
 
 
 def keys_of(predicate: Predicate) -> frozenset[Expression]:

@@ -27,14 +27,37 @@ from eddyline.relations.readable_rows import readable, row_text
 from eddyline.sql.render import joined_name, render_joined
 
 
+@dataclass(frozen=True)
+class CompiledJoin:
+    """A join in normal form; it is bound for the reference where that is asked, for which its text is read again."""
+
+    compiler: Compiler
+    query: Query
+    normal: NormalJoin
+
+    @staticmethod
+    def of(compiler: Compiler, query: Query) -> CompiledJoin:
+        """A query that is known to be a join."""
+        normal = compiler.compile(query)
+        assert isinstance(normal, NormalJoin), "only joins are asked for"
+        return CompiledJoin(compiler, query, normal)
+
+    @cached_property
+    def bound(self) -> BoundJoin:
+        """As the reference sees it."""
+        bound = self.compiler.bind(self.query)
+        assert isinstance(bound, BoundJoin), "its normal form is that of a join"
+        return bound
+
+
 @dataclass(frozen=True, slots=True)
 class JoinSide:
-    """A join as both worlds see it: bound for the reference, as a predicate over pairs for the search.
+    """A join with a predicate over pairs, for the search.
 
     `swapped` says that its first source is the second one of the pairs.
     """
 
-    bound: BoundJoin
+    join: CompiledJoin
     predicate: Predicate
     swapped: bool
 
@@ -67,16 +90,12 @@ class JoinedPairs:
         """The columns of both tuples, as one."""
         return virtual_source(self.sources, self.streams)
 
-    def side(self, bound: BoundJoin, normal: NormalJoin) -> JoinSide:
+    def side(self, join: CompiledJoin) -> JoinSide:
         """A join of the same streams, in whatever order and under whatever names it has them."""
-        return JoinSide(bound, self.predicate(normal), self._is_swapped(normal))
-
-    def predicate(self, normal: NormalJoin) -> Predicate:
-        """What is true of the pairs that satisfy a join."""
-        swapped = self._is_swapped(normal)
+        swapped = self._is_swapped(join.normal)
         first, second = self.sources
         own = (second, first) if swapped else (first, second)
-        return join_predicate(normal, own, self.times, swapped=swapped)
+        return JoinSide(join, join_predicate(join.normal, own, self.times, swapped=swapped), swapped)
 
     def _is_swapped(self, normal: NormalJoin) -> bool:
         own, names = ([source.stream for source in sources] for sources in (normal.sources, self.sources))
@@ -99,7 +118,9 @@ class JoinedPairs:
         first, second = self.by_source(row)
         if side.swapped:
             first, second = second, first
-        return satisfies_join(side.bound, first, second, streams=self.streams, join_window=self.join_window)
+        return satisfies_join(
+            side.join.bound, first, second, streams=self.streams, join_window=self.join_window
+        )
 
     def by_source(self, row: Row) -> tuple[dict[str, Any], dict[str, Any]]:
         """The two tuples of a pair, each with its stream's own names."""
@@ -130,10 +151,3 @@ class JoinedPairs:
 
     def _rows(self, goals: Goals, box: Box) -> Iterable[Row]:
         return joined_rows(self.stream, self.times, goals, box)
-
-
-def bound_join(compiler: Compiler, query: Query) -> BoundJoin:
-    """A join as the reference sees it."""
-    bound = compiler.bind(query)
-    assert isinstance(bound, BoundJoin), "its normal form is that of a join"
-    return bound

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from eddyline.admission.listener import SetProgress
 from eddyline.compile import Compiler
 from eddyline.errors import UsageError
 from eddyline.implication.search import Budget
@@ -108,21 +109,9 @@ def find_redundancies(request: RelationRequest, watcher: Watcher = SILENT) -> Re
     chosen.refused(compiled.problems)
     for finding in chosen.findings:
         watcher.finding(finding)
-    found = compiled.redundancies(budget=_budget(request), progress=_Progress(watcher))
+    found = compiled.redundancies(budget=_budget(request), progress=SetProgress(watcher))
     compared = ComparedSet(_compared(chosen, compiled), found)
     return RedundancyReport(compared, chosen.findings, streams, chosen.join_window, request)
-
-
-class _Progress:
-    """Tells a watcher how far the streams are together that were begun; queries that say the same count once."""
-
-    def __init__(self, watcher: Watcher) -> None:
-        self._watcher = watcher
-        self._streams: dict[str, tuple[int, int]] = {}
-
-    def __call__(self, stream: str, done: int, total: int) -> None:
-        self._streams[stream] = (done, total)
-        self._watcher.queries("compared", *map(sum, zip(*self._streams.values(), strict=True)))
 
 
 def _compared(chosen: ChosenQueries, compiled: QuerySet) -> dict[str, ComparedQuery]:
