@@ -35,10 +35,12 @@ def _hide_pandas_from_pyarrow() -> None:
     It looks only once, and later where somebody asks for pandas by name. Everybody else finds pandas as ever.
     """
     sys.meta_path.insert(0, _NoPandas)
-    import pyarrow as pa
+    try:
+        import pyarrow as pa
 
-    pa.array([0])
-    sys.meta_path.remove(_NoPandas)
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(_NoPandas)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,17 @@ alerts   seconds until all covers are known, of a set that is compiled; DuckDB j
 paper    the same, beside the seconds that building the set takes; who is covered is compared with a search through all pairs
 or       the same for alerts of two alternatives, which are no boxes
 sigma    the same for real rules; and the share of pairs, drawn among those that share a subject, about which there is a verdict
-new      seconds until all relations of one more query to a set are known, beside those of the whole set
+columns  the same share of pairs drawn within each file of SQLite's logic tests, whose conditions are about columns alone; and
+         seconds a pair, beside z3, which is given the bound conditions and, as we are, has to give a row where there is one
+new      seconds until all relations of one more query to a set are known, beside those of the whole set; and of a command
+         that adds it to a registry, with the compiled set that commands keep and without, beside one that only starts
 """
 
 from __future__ import annotations
 
 import gc
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,16 +28,20 @@ from rich.console import Console
 from bench import measure
 from bench.measure import Setting
 from bench.record import Record
-from bench.workloads import alerts, paper, sigma
+from bench.workloads import alerts, paper, sigma, sqlite_logic
 from bench.workloads.predicates import All, Compare
 from bench.workloads.workload import Workload
 from eddyline import Compiler, Query, QuerySet, Stream
+from eddyline.model.expression import Column
 from eddyline.model.predicate import conditions_of
 from eddyline.relations import Redundancies
 from eddyline.relations.pair import side
 from eddyline.relations.question import Side, Terms, ask
+from tests.relations.z3_judge import Judge, LeftOut, decide
 
 PAIRS: Final = 1_000
+COLUMN_PAIRS: Final = 100_000
+Z3_PAIRS: Final = 600
 LIMIT: Final = 1e9  # bytes
 COMPARED: Final = 10_000  # queries of which every pair is looked at
 NO_END: Final = (
@@ -62,6 +69,7 @@ def run(setting: Setting) -> Iterator[Record]:
         load = alerts.workload(1_000_000)
         yield from _covers("alerts covers", load.texts, load.stream)
     yield from _sigma(setting)
+    yield from _columns(setting)
 
 
 def _alerts(size: int) -> Iterator[Record]:
@@ -160,7 +168,7 @@ def _sigma(setting: Setting) -> Iterator[Record]:
         return
     load = sigma.load(data)
     yield from _covers("sigma covers", load.texts, load.stream)
-    sides = _sides(load.texts, load.stream)
+    sides = _sides(load.texts.values(), load.stream)
     by_subject: dict[object, list[Side]] = {}
     for each in sides:
         for subject in {condition.subject for condition in conditions_of(each.normal.predicate)}:
@@ -177,6 +185,60 @@ def _sigma(setting: Setting) -> Iterator[Record]:
     )
 
 
-def _sides(texts: dict[str, str], stream: Stream) -> list[Side]:
+def _sides(texts: Iterable[str], stream: Stream) -> list[Side]:
     compiler = Compiler([stream])
-    return [side(compiler, Query(id, sql)) for id, sql in texts.items()]
+    return [side(compiler, Query("q", sql)) for sql in texts]
+
+
+def _columns(setting: Setting) -> Iterator[Record]:
+    data = sqlite_logic.folder()
+    if data is None:
+        Console().print("SQLite's logic tests are skipped: they are not here (set EDDYLINE_TEST_DATA)")
+        return
+    rng = random.Random(1)
+    count = setting.rows(COLUMN_PAIRS)
+    files = [(file.stream, _different(_sides(file.texts, file.stream))) for file in sqlite_logic.load(data)]
+    size = sum(len(sides) for _, sides in files)
+    decided = [
+        ask(stream, [one], [other], Terms()).reason is None
+        for stream, sides in files
+        for one, other in _drawn(sides, count // len(files), rng)
+    ]
+    share = sum(decided) / len(decided)
+    yield Record("columns pairs", size, len(decided), "decided", share, "all", 1.0, share, True)
+    few = [
+        (stream, one, other)
+        for stream, sides in files
+        for one, other in _drawn(list(filter(_is_read_by_z3, sides)), Z3_PAIRS // len(files), rng)
+    ]
+    found: list[bool] = []
+    judged: list[bool | None] = []
+    mine = measure.once(
+        lambda: found.extend([ask(stream, [a], [b], Terms()).proof is not None for stream, a, b in few])
+    ) / len(few)
+    theirs = measure.once(lambda: judged.extend([decide(a.bound, b.bound) for _, a, b in few])) / len(few)
+    yield Record(
+        "columns pairs", size, len(few), "seconds", mine, "z3", theirs, theirs / mine, found == judged
+    )
+
+
+def _drawn(sides: Sequence[Side], count: int, rng: random.Random) -> list[tuple[Side, Side]]:
+    return [(one, other) for one, other in (rng.sample(sides, 2) for _ in range(count))]
+
+
+def _is_read_by_z3(side: Side) -> bool:
+    try:
+        Judge([side.bound])
+    except LeftOut:
+        return False
+    return True
+
+
+def _different(sides: Iterable[Side]) -> list[Side]:
+    """Those with different conditions that are about columns alone."""
+    first = {each.normal.predicate: each for each in sides}
+    return [
+        each
+        for predicate, each in first.items()
+        if all(isinstance(condition.subject, Column) for condition in conditions_of(predicate))
+    ]

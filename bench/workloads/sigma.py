@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,9 +14,9 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bench.workloads.data import beside
 from eddyline import Stream
 
-_BESIDE: Final = Path(__file__).parents[3] / "shared" / "data"
 _TYPES: Final = {"string": pa.string(), "long": pa.int64()}
 
 
@@ -32,8 +31,7 @@ class Sigma:
 
 def folder() -> Path | None:
     """Where the data lies, if it is there."""
-    found = Path(os.environ.get("EDDYLINE_TEST_DATA", _BESIDE)) / "sigma"
-    return found if found.is_dir() else None
+    return beside("sigma")
 
 
 def load(data: Path) -> Sigma:

@@ -19,6 +19,12 @@ def compiled(compiler: Compiler, texts: dict[int, str]) -> dict[int, CompiledJoi
     return {number: CompiledJoin.of(compiler, Query(str(number), text)) for number, text in texts.items()}
 
 
+def among(joins: dict[int, CompiledJoin], compiler: Compiler) -> JoinCovers:
+    found = JoinCovers()
+    join_covers(joins, compiler, PATIENT, found)
+    return found
+
+
 def expanded(found: JoinCovers) -> set[tuple[int, int]]:
     """All pairs of a join and its cover, whoever stands for them."""
     same = {numbers[0]: numbers for numbers in found.same}
@@ -36,7 +42,7 @@ def test_a_small_set() -> None:
         9: joined("q.symbol = 'A' AND t.symbol = 'B'"),
         11: joined("q.price < 5").replace("trades", "quotes"),
     }
-    found = join_covers(compiled(compiler, texts), compiler)
+    found = among(compiled(compiler, texts), compiler)
     assert expanded(found) == {(3, 8), (5, 3), (5, 8), (6, 3), (6, 5), (6, 8), (8, 3)}
     assert found.never == [9] and found.unknown == []
 
@@ -46,7 +52,7 @@ def test_as_asked_one_by_one(name: str) -> None:
     tiny, rng = JOINS[name], random.Random(name)
     texts = tiny.joins(rng, 24)
     compiler, pairs, sides = tiny.compiler(), tiny.pairs(), tiny.sides(texts)
-    found = join_covers(compiled(compiler, dict(enumerate(texts))), compiler, PATIENT)
+    found = among(compiled(compiler, dict(enumerate(texts))), compiler)
     assert set(found.never) == {i for i, side in enumerate(sides) if pairs.ask([side], [], PATIENT).proof}
     listed, undecided = expanded(found), {(one, other) for one, other, _ in found.unknown}
     skipped = set(found.never) | {one for one, other, _ in found.unknown if other is None}
@@ -70,7 +76,7 @@ def test_joins_of_one_predicate_are_asked_about_once() -> None:
     )
     wider = one.replace("5 SECONDS", "6 SECONDS")
     itself = one.replace("trades", "quotes")
-    found = join_covers(compiled(compiler, {4: other, 2: wider, 7: one, 3: itself, 5: itself}), compiler)
+    found = among(compiled(compiler, {4: other, 2: wider, 7: one, 3: itself, 5: itself}), compiler)
     assert found.same == [[4, 7], [2], [3, 5]] and found.covered == [(4, 2)]
 
 
@@ -80,7 +86,7 @@ def test_one_among_others(name: str) -> None:
     texts = tiny.joins(rng, 16)
     compiler = tiny.compiler()
     joins = compiled(compiler, dict(enumerate(texts)))
-    every = expanded(join_covers(joins, compiler, PATIENT))
+    every = expanded(among(joins, compiler))
     for own in range(len(texts)):
         found = about(own, expanded(covers_of_join(own, joins, compiler, PATIENT)))
         assert found == about(own, every)

@@ -30,8 +30,8 @@ class Admission:
     """Lets queries in, or not: the same for an engine, a registry and the commands.
 
     Every query is checked by a compiler, which also knows whom to ask about functions that only Spark has. Then each policy
-    may refuse it or change its state. Budgets come last, so that what a policy refused costs nothing: these here, and those
-    of the registry that is changed. `over_budget` overrules what each budget says becomes of a query that costs more.
+    may refuse it or change its state. Budgets come after them, so that what a policy refused costs nothing: these here, and
+    those of the registry that is changed. What is left is compared with what stands. `over_budget` overrules what each budget says becomes of a query that costs more.
     `if_same` and `if_implied` say what becomes of a query that is the same as another or covered by one; without them
     nobody looks.
 
@@ -64,7 +64,7 @@ class Admission:
             ("if_implied", self.if_implied, get_args(IfImplied)),
         ):
             if value is not None and value not in known:
-                raise EddylineError(f"{name} is {value!r}", hint=f"say one of {', '.join(known)}")
+                raise EddylineError(f"{name} must be one of {', '.join(known)}, not {value!r}")
 
     @property
     def rules(self) -> RedundancyRules:

@@ -80,7 +80,7 @@ class Redundant:
         """Who covers it, in words."""
         others = len(self.covers) - 1 + self.more
         rest = "" if not others else f" and {others:,} {'other' if others == 1 else 'others'}"
-        return f'all that it matches is matched by "{self.covers[0].id}"{_state(self.covers[0])}{rest}'
+        return f'every row it matches is also matched by "{self.covers[0].id}"{_state(self.covers[0])}{rest}'
 
     @property
     def texts(self) -> list[str]:

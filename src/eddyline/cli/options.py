@@ -171,14 +171,14 @@ IfSame = Annotated[
     admission.IfSame,
     typer.Option(
         "--if-same",
-        help="What becomes of a query that matches the same rows as another: a note (warn), refuse, shadow, or alias.",
+        help="What to do with a query that matches the same rows as another: warn (a note), refuse, shadow, or alias.",
     ),
 ]
 IfImplied = Annotated[
     admission.IfImplied,
     typer.Option(
         "--if-implied",
-        help="What becomes of a query all of whose matches another one matches: a note (warn), refuse, shadow.",
+        help="What to do with a query whose matches are all matched by another: warn (a note), refuse, or shadow.",
     ),
 ]
 

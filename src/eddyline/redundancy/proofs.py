@@ -15,9 +15,7 @@ from eddyline.redundancy.values import ComparedQuery
 from eddyline.relations import Relation
 from eddyline.relations.pair import Pair
 
-TIME_IS_UP: Final = (
-    "The time for the proofs of this page was up. This command shows it: eddyline query relate"
-)
+TIME_IS_UP: Final = "The time for the proofs of this page was up. This command shows it:"
 SECONDS: Final = 10.0  # for all proofs of a page
 
 
@@ -32,11 +30,15 @@ class Proofs(Protocol):
 
 
 class TimedProofs:
-    """Searches for each proof again, as a pair; after `seconds`, or after Ctrl-C, there are no more of them."""
+    """Searches for each proof again, as a pair; after `seconds`, or after Ctrl-C, there are no more of them.
 
-    def __init__(self, compiler: Compiler, budget: Budget, seconds: float = SECONDS) -> None:
+    `command` shows the proof of two queries whose ids are put behind it.
+    """
+
+    def __init__(self, compiler: Compiler, budget: Budget, command: str, seconds: float = SECONDS) -> None:
         self._compiler = compiler
         self._budget = budget
+        self._command = command
         self._end = time.monotonic() + seconds
 
     def same(self, one: ComparedQuery, other: ComparedQuery) -> str:
@@ -59,7 +61,7 @@ class TimedProofs:
                 return str(question(self._pair(one, other)))
             except KeyboardInterrupt:  # the page is written with what there is
                 self._end = 0.0
-        return f"{TIME_IS_UP} {quote(one.id)} {quote(other.id)}"
+        return f"{TIME_IS_UP} {self._command} {quote(one.id)} {quote(other.id)}"
 
     def _pair(self, one: ComparedQuery, other: ComparedQuery) -> Pair[Any]:
         queries = Query(one.id, one.sql), Query(other.id, other.sql)

@@ -46,15 +46,8 @@ class ComparedSet:
     found: Redundancies
 
     def rows(self) -> list[tuple[str, str, str | None]]:
-        """Query, relation and other query of each finding; what is the same as one that is never true is never true itself."""
-        rows = list(zip(*self.found.table.to_pydict().values(), strict=True))
-        never = {query for query, relation, _ in rows if relation == "never true"}
-        return [
-            (query, "never true", None)
-            if relation == "equivalent" and other in never
-            else (query, relation, other)
-            for query, relation, other in rows
-        ]
+        """Query, relation and other query of each finding."""
+        return list(zip(*self.found.table.to_pydict().values(), strict=True))
 
     def figures(self) -> Figures:
         """What there is, in numbers."""

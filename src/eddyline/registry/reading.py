@@ -106,10 +106,9 @@ def entries_by_id(connection: Connection, ids: Collection[str]) -> dict[str, Ent
         wanted = set(ids)
         return {entry.id: entry for entry in read_entries(connection) if entry.id in wanted}
     found: dict[str, Entry] = {}
+    columns = entry_columns(connection)
     for chunk in chunks(ids):
-        rows = connection.execute(
-            select(*entry_columns(connection)).where(at(QUERIES, None), QUERIES.c.id.in_(chunk))
-        )
+        rows = connection.execute(select(*columns).where(at(QUERIES, None), QUERIES.c.id.in_(chunk)))
         found.update((entry.id, entry) for entry in entries_of(rows))
     return found
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final
 
@@ -10,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.compile import Compiler
 from eddyline.model.join import NormalJoin
 from eddyline.model.query import NormalQuery, Query
 from eddyline.relations.covers import TreeCovers, covered_boxes, judged
-from eddyline.relations.joins.covers import covers_of_join
+from eddyline.relations.joins.covers import JoinCovers, covers_of_join, join_covers
 from eddyline.relations.joins.pairs import CompiledJoin
 from eddyline.relations.members import Sides
 from eddyline.relations.pair import side
@@ -24,6 +26,7 @@ from eddyline.standing.version import Version
 
 BLOCK: Final = 65_536
 MOST_SORTED: Final = 2_000
+MOST_JOINS_SORTED: Final = 50  # they are compared one by one
 
 
 def relations_to(
@@ -58,14 +61,27 @@ def _joins_beside(version: Version, query: Query, terms: Terms, covers_only: boo
     covered = alike.union(*(same[one] for one, other in found.covered if other == own))
     findings.add("never true", [own] * (own in found.never), [-1] * (own in found.never))
     for relation, others in (
-        ("equivalent", covering & covered),
-        ("implied", covering - covered),
-        ("implies", set() if covers_only else covered - covering),
+        ("equivalent", sorted(covering & covered)),
+        ("implied", _tightest_first(covering - covered, joins, version.compiler, terms)),
+        ("implies", [] if covers_only else sorted(covered - covering)),
     ):
-        findings.add(relation, [own] * len(others), sorted(others))
+        findings.add(relation, [own] * len(others), others)
     findings.unknown = [(a, b, reason) for a, b, reason in found.unknown if b is not None]
     findings.uncompared = [a for a, b, _ in found.unknown if b is None and a == own]
     return findings.result()
+
+
+def _tightest_first(
+    covers: set[int], joins: Mapping[int, CompiledJoin], compiler: Compiler, terms: Terms
+) -> list[int]:
+    """Joins that cover another one, who is covered by most of the others first."""
+    if len(covers) > MOST_JOINS_SORTED:
+        return sorted(covers)
+    found = JoinCovers()
+    join_covers({number: joins[number] for number in sorted(covers)}, compiler, terms, found)
+    same = {numbers[0]: numbers for numbers in found.same}
+    wider = Counter(number for one, _ in found.covered for number in same[one])
+    return sorted(covers, key=lambda number: (-wider[number], number))
 
 
 def _names(version: Version, own: str) -> Callable[[Longs], pa.Array]:

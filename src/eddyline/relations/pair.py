@@ -125,7 +125,7 @@ class Pair(Generic[Asked]):
             return _selections(compiler, queries, given, budget or Budget())
         if given:
             raise UsageError(
-                "conditions that are given speak of the rows of one stream, not of joins",
+                "conditions that are given apply to the rows of one stream, not to joins",
                 hint="ask about the conditions on that stream alone",
             )
         return _joins(compiler, queries, (one, other), budget or Budget())

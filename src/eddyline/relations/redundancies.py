@@ -12,17 +12,17 @@ import pyarrow.compute as pc
 
 from eddyline.kernels.covers import TIGHTEST, tightest
 from eddyline.relations.covers import CoveredBoxes, Progress, TreeCovers, covered_boxes
-from eddyline.relations.joins.covers import join_covers
+from eddyline.relations.joins.covers import JoinCovers, join_covers
 from eddyline.relations.joins.pairs import CompiledJoin
 from eddyline.relations.members import Members, members_by_stream
 from eddyline.relations.plain_boxes import Longs
 from eddyline.relations.question import Terms
 from eddyline.standing.version import Version
 
-KEPT_PAIRS: Final = (
-    64_000_000  # in memory, at four bytes; where there are more, boxes are compared a second time
-)
+# Pairs in memory, at four bytes; where there are more, boxes are compared a second time.
+KEPT_PAIRS: Final = 64_000_000
 RELATIONS: Final = ("equivalent", "implied", "implies", "never true")  # as they are listed
+_EQUIVALENT, _NEVER_TRUE = RELATIONS.index("equivalent"), RELATIONS.index("never true")
 _NOBODY: Final = -1
 
 
@@ -104,6 +104,9 @@ class Findings:
         query = np.concatenate([*(queries for queries, *_ in self._rows), none])
         other = np.concatenate([*(others for *_, others in self._rows), none])
         relation = np.concatenate([*(np.full(len(q), code) for q, code, _ in self._rows), none])
+        # What is the same as a query that is never true is never true itself.
+        of_never = (relation == _EQUIVALENT) & np.isin(other, query[relation == _NEVER_TRUE])
+        relation[of_never], other[of_never] = _NEVER_TRUE, _NOBODY
         order = np.lexsort((relation, query))  # stable: covers of a query stay in their order
         names = self._names
         listed = pa.array(RELATIONS).take(pa.array(relation[order]))
@@ -234,15 +237,22 @@ def _compare_joins(version: Version, terms: Terms, progress: Progress, findings:
     }
     if not joins:
         return
-    found = join_covers(joins, version.compiler, terms, lambda done, total: progress("joins", done, total))
+    found = JoinCovers()
+    try:
+        join_covers(joins, version.compiler, terms, found, lambda done, total: progress("joins", done, total))
+    finally:  # what was found before an interruption counts
+        _note_joins(found, table.size, findings)
+
+
+def _note_joins(found: JoinCovers, size: int, findings: Findings) -> None:
     pairs = np.array(found.covered, np.int64).reshape(-1, 2)
-    leaders = leaders_of(pairs, table.size)
+    leaders = leaders_of(pairs, size)
     for first, *others in found.same:
         leaders[others] = leaders[first]
-    later = np.flatnonzero(leaders != np.arange(table.size))
+    later = np.flatnonzero(leaders != np.arange(size))
     findings.add("equivalent", later, leaders[later])
     one, other = pairs[(leaders[pairs] == pairs).all(axis=1)].T
-    findings.add_tightest(one, other, np.bincount(one, minlength=table.size), np.arange(table.size))
+    findings.add_tightest(one, other, np.bincount(one, minlength=size), np.arange(size))
     findings.add("never true", found.never, [_NOBODY] * len(found.never))
     findings.unknown += [(a, b, reason) for a, b, reason in found.unknown if b is not None]
     findings.uncompared += [a for a, b, _ in found.unknown if b is None]

@@ -37,15 +37,19 @@ def rows_of(stream: Stream, goals: Goals, box: Box, time_zone: str) -> Iterator[
 
     Values are looked for as they are asked for: most questions are answered by the first row.
     """
-    limits = [
-        _Limit(cutting.subject, reads(cutting.subject), _wanted(cutting, mask), mask != cutting.full)
-        for cutting, mask in zip(goals.cuttings, box, strict=True)
-    ]
-    names = {name for limit in limits for name in limit.reads}
+    regions: dict[str, Regions] = {}
+    limits: list[_Limit] = []
+    for cutting, mask in zip(goals.cuttings, box, strict=True):
+        subject = cutting.subject
+        if isinstance(subject, Column):
+            regions[subject.name] = _wanted(cutting, mask)
+        else:
+            limits.append(_Limit(subject, reads(subject), _wanted(cutting, mask), mask != cutting.full))
+    named = regions.keys() | {name for limit in limits for name in limit.reads}
     choices = {
-        name: islice(_choices(Column(name, kind), limits, time_zone), MOST_VALUES)
+        name: islice(_choices(name, kind, regions.get(name), limits, time_zone), MOST_VALUES)
         for name, kind in stream.types.items()
-        if name in names
+        if name in named
     }
     first = {name: list(islice(values, 1)) for name, values in choices.items()}
     if not all(first.values()):
@@ -62,7 +66,7 @@ def rows_of(stream: Stream, goals: Goals, box: Box, time_zone: str) -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """Where a box wants a subject, which reads these columns, to lie; `narrow` unless that is anywhere."""
+    """Where a box wants an expression, which reads these columns, to lie; `narrow` unless that is anywhere."""
 
     subject: Expression
     reads: frozenset[str]
@@ -80,29 +84,31 @@ def reads(subject: Expression) -> frozenset[str]:
     return columns_of(subject)
 
 
-def _choices(column: Column, limits: Sequence[_Limit], time_zone: str) -> Iterator[Any]:
+def _choices(
+    name: str, kind: t.DataType, regions: Regions | None, limits: Sequence[_Limit], time_zone: str
+) -> Iterator[Any]:
     """Values of a column that lie in its regions, and for which every expression of it alone lies in its own."""
-    regions = next((limit.regions for limit in limits if limit.subject == column), None)
-    reading = [limit for limit in limits if column.name in limit.reads and isinstance(limit.subject, Call)]
+    reading = [limit for limit in limits if name in limit.reads]
     alone = [limit for limit in reading if limit.narrow and len(limit.reads) == 1]
     alone.sort(
         key=lambda limit: limit.regions != YES
     )  # that a pattern matches is harder than that it does not
     seen: set[str] = set()
-    for value in _candidates(column, regions, reading):
-        if repr(value) in seen:
+    for value in _candidates(kind, regions, reading):
+        text = repr(value)
+        if text in seen:
             continue
-        seen.add(repr(value))
-        row = {column.name: value}
+        seen.add(text)
+        row = {name: value}
         if all(_lies(evaluate(each.subject, row, time_zone=time_zone), each.regions) for each in alone):
             yield value
 
 
-def _candidates(column: Column, regions: Regions | None, reading: Sequence[_Limit]) -> Iterator[Any]:
+def _candidates(kind: t.DataType, regions: Regions | None, reading: Sequence[_Limit]) -> Iterator[Any]:
     if regions is not None:
-        yield from _inside(column, regions)
+        yield from _inside(kind, regions)
     if reading:
-        for value in _suggested(column, reading):
+        for value in _suggested(kind, reading):
             if regions is None or value in regions:
                 yield value
 
@@ -113,9 +119,9 @@ def _lies(value: Any, regions: Regions) -> bool:
     return value in regions
 
 
-def _inside(column: Column, regions: Regions) -> Iterator[Any]:
+def _inside(kind: t.DataType, regions: Regions) -> Iterator[Any]:
     """One value of each interval, then NaN, then NULL."""
-    domain = domain_of(column.type)
+    domain = domain_of(kind)
     for lower, upper in regions.intervals():
         yield domain.value_between(lower, upper)
         if lower is not None and upper is not None:
@@ -128,10 +134,9 @@ def _inside(column: Column, regions: Regions) -> Iterator[Any]:
         yield None
 
 
-def _suggested(column: Column, reading: Sequence[_Limit]) -> Iterator[Any]:
+def _suggested(kind: t.DataType, reading: Sequence[_Limit]) -> Iterator[Any]:
     """Values that the constants of expressions, and the ends of their regions, suggest for a column."""
     yield None
-    kind = column.type
     constants = [
         *(e.value for limit in reading for e in walk(limit.subject) if isinstance(e, Literal)),
         *(constant for limit in reading for constant in limit.regions.constants),

@@ -73,7 +73,7 @@ def test_add_refuses_aliases_and_shadows() -> None:
 
 def test_import_compares_all() -> None:
     same = 'it is the same query as "cheap", for the same destination'
-    covered = 'all that it matches is matched by "{}" and {}'.format
+    covered = 'every row it matches is also matched by "{}" and {}'.format
     assert found(read("import", "rules.sql")) == {
         "also": ("note", same),
         "rows": ("note", 'it matches the same rows as "cheap"'),
@@ -100,8 +100,8 @@ def test_check_against_a_registry() -> None:
     assert result.stdout.splitlines()[-1] == "1 file: 6 queries read, 6 accepted, 5 warnings"
     told = found(read("check", "rules.sql", "--against", "eddyline.db"))
     assert told["also"] == ("warning", 'it is the same query as "cheap", for the same destination')
-    assert told["narrow"][1].startswith('all that it matches is matched by "cheap"')
-    assert told["narrower"][1].startswith('all that it matches is matched by "narrow"')
+    assert told["narrow"][1].startswith('every row it matches is also matched by "cheap"')
+    assert told["narrower"][1].startswith('every row it matches is also matched by "narrow"')
     assert told["odd"] == ("warning", "no tuple can ever match")
     assert "fine" not in told and read("list")["version"] == 1, "nothing is entered"
 
@@ -121,7 +121,7 @@ def test_check_with_mistakes_and_another_stream() -> None:
         "-- name: n\nSELECT * FROM news WHERE urgency > 3;\n-- name: m\nSELECT * FROM news WHERE urgency > 4;\n"
     )
     told = found(read("check", "odd.sql", "--against", "eddyline.db", "--schema", "news=urgency INT"))
-    assert told["m"] == ("warning", 'all that it matches is matched by "n"')
+    assert told["m"] == ("warning", 'every row it matches is also matched by "n"')
     assert told["typo"][0] == "error"
     assert run("check", "odd.sql").exit_code == 2
     assert run("check", "odd.sql", "--against", "none.db").exit_code != 0 and not Path("none.db").exists()
@@ -142,10 +142,16 @@ def test_show() -> None:
     assert "covered by  narrow, " in run("show", "narrower").stdout
     assert "and 1 more" in run("show", "narrower").stdout
     assert "no tuple can ever match" in run("show", "odd").stdout
-    assert read("show", "fine")["relations"] == {"never_true": False, "same": [], "covered_by": [], "more": 0}
+    nothing = {"never_true": False, "same": [], "covered_by": [], "more": 0, "alias_note": None}
+    assert read("show", "fine")["relations"] == nothing
+    assert run("disable", "cheap").exit_code == 0
+    assert "alias of      cheap\n" in run("show", "also").stdout, "it still has the same rows"
     assert run("add", "cheap", "SELECT * FROM quotes WHERE price < 7", "--replace").exit_code == 0
-    assert "alias of      cheap, which does not match the same rows any more" in run("show", "also").stdout
-    assert run("show", "also", "--version", "2").exit_code == 0
+    assert "alias of      cheap, which no longer matches the same rows" in run("show", "also").stdout
+    assert "alias of  " in run("show", "also", "--version", "2").stdout
+    assert "no longer" not in run("show", "also", "--version", "2").stdout, "nobody has looked"
+    assert run("remove", "cheap").exit_code == 0
+    assert "cheap, which was removed" in run("show", "also").stdout
 
 
 def test_what_an_older_release_has_registered(here: Path) -> None:
@@ -163,7 +169,7 @@ def test_commands_with_a_kept_set(here: Path, monkeypatch: pytest.MonkeyPatch) -
     assert run("add", "a", "SELECT * FROM quotes WHERE price < 5").exit_code == 0
     assert len(list((here / "eddyline.db.compiled").iterdir())) == 1
     result = run("add", "b", "SELECT * FROM quotes WHERE price < 3")
-    assert 'query "b": all that it matches is matched by "a" and 1 other' in result.stdout
+    assert 'query "b": every row it matches is also matched by "a" and 1 other' in result.stdout
     assert read("show", "b")["relations"]["covered_by"] == ["a", "cheap"]
     assert found(read("check", "rules.sql", "--against", "eddyline.db"))["narrow"][1].startswith(
         "it is the same query as"

@@ -39,4 +39,4 @@ def from_conditions(conditions: Mapping[str, str]) -> ComparedSet:
 
 
 def proofs(seconds: float = 60.0) -> TimedProofs:
-    return TimedProofs(Compiler([STREAM]), Budget(), seconds)
+    return TimedProofs(Compiler([STREAM]), Budget(), "eddyline query relate", seconds)

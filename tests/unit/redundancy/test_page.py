@@ -32,7 +32,7 @@ def test_a_page_shows_clusters_texts_and_proofs() -> None:
     assert tiles(text) == {
         "queries": "5",
         "redundant": "3",
-        "groups of the same": "1",
+        "groups of equal queries": "1",
         "covered by others": "1",
         "never true": "1",
         "pairs undecided": "0",

@@ -20,7 +20,7 @@ from eddyline.registry import Entry
 from eddyline.service.files.event_times import times_text, window_text
 from eddyline.service.records import entry_json, step_json, streams_read, takes_join_window, times_json
 from eddyline.service.registries import DEFAULT, open_registry
-from eddyline.service.relatives import relatives_json, relatives_of
+from eddyline.service.related_queries import RelatedQueries, related_queries
 
 LONGEST_TEXT: Final = 60  # characters of a text in a table
 TIGHTEST: Final = 3  # of the queries that cover another, as many are shown
@@ -78,7 +78,7 @@ def show(
     version: VersionNumber = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show all that is known of a query: its text, what stands beside it, who is the same, and its history.
+    """Show all that is known of a query: its text, what stands beside it, which queries are the same, and its history.
 
     "same query as", "same rows as" and "covered by" name other queries of the newest version that are evaluated: those
     with the same rows, with and without the same SELECT list, and the tightest of those that match all that it matches.
@@ -97,9 +97,9 @@ def show(
         counters = opened.counters(id).get(id, {})
         streams = [] if entry is None else streams_read(entry, opened.streams(at))
         window = opened.join_window(at)
-        related = Redundant()
+        related = RelatedQueries()
         if entry is not None and at == opened.version:
-            related = relatives_of(entry, opened, registry)
+            related = related_queries(entry, opened, registry)
     if entry is None:
         hint = f'did you mean "{near[0]}"?' if near else None
         if steps and not near:
@@ -110,7 +110,7 @@ def show(
     if as_json:
         found = {"registry": opened.where, "version": at, **entry_json(entry), "counters": counters}
         found |= {"event_times": times_json(streams), "join_window": window}
-        found |= {"relations": relatives_json(related)}
+        found |= {"relations": related.as_json()}
         print_json(found | {"history": [step_json(step) for step in steps]})
         return
     output = Printer()
@@ -129,7 +129,7 @@ def _facts(
     streams: Sequence[Stream],
     window: Length | None,
     counters: dict[str, int],
-    related: Redundant,
+    related: RelatedQueries,
 ) -> list[tuple[str, str]]:
     facts = [
         ("state", entry.state.value),
@@ -139,21 +139,14 @@ def _facts(
         ("owner", entry.owner or ""),
         ("destination", entry.destination or ""),
         ("metadata", json.dumps(entry.metadata) if entry.metadata else ""),
-        ("alias of", _alias(entry, related)),
-        *_relations(related),
+        ("alias of", ", ".join(filter(None, (entry.same_as, related.alias_note)))),
+        *_relations(related.redundant),
         ("runtime", "Spark only, and unverified" if entry.spark_only else ""),
         *((f"stream {stream.name}", times_text(stream)) for stream in streams),
         ("join window", "" if window is None else str(window)),
         *((name, f"{value:,}") for name, value in counters.items()),
     ]
     return [(name, value) for name, value in facts if value]
-
-
-def _alias(entry: Entry, related: Redundant) -> str:
-    """Whose alias it was let in as: that one may have another text by now, or be gone."""
-    if entry.same_as is None or entry.same_as in [same.other.id for same in related.alike]:
-        return entry.same_as or ""
-    return f"{entry.same_as}, which does not match the same rows any more"
 
 
 def _relations(related: Redundant) -> list[tuple[str, str]]:

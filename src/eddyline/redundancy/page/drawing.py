@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os.path import commonprefix
 from typing import Final
 
 from eddyline.pages.markup import Markup, join, tag
@@ -96,7 +97,8 @@ class Picture:
             tag("rect", x=x, y=y + 8, width=120, height=_HEIGHT - 16, rx=14, class_="paper"),
             tag("text", f"+ {box.hidden:,} more", x=x + 16, y=y + 26, class_="asked"),
         )
-        told = f"{box.hidden:,} more queries are covered here and not drawn"
+        more = "1 more query is" if box.hidden == 1 else f"{box.hidden:,} more queries are"
+        told = f"{more} covered here and not drawn"
         return tag("a", tag("title", told), shape, href=f"#{self._table}", class_="node more")
 
     def _arrow(self, one: Box, cover: Box) -> Markup:
@@ -123,11 +125,7 @@ def shared_start(conditions: Sequence[str]) -> str:
     """
     if len(conditions) < 2:
         return ""
-    first, last = min(conditions), max(conditions)  # all others lie between these, and share their beginning
-    same = next(
-        (n for n, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first)
-    )
-    start = first[:same]
+    start = commonprefix(conditions)  # noqa: RUF071 (of texts, not of paths)
     start = (
         start[: start.upper().rfind(" AND ") + 5]
         if " AND " in start.upper()

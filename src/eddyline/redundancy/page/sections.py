@@ -55,7 +55,7 @@ def tiles(figures: Figures) -> Markup:
     shown = [
         tile(f"{figures.queries:,}", "queries"),
         tile(f"{figures.redundant:,}", "redundant", "warn" if figures.redundant else ""),
-        tile(f"{figures.groups:,}", "groups of the same"),
+        tile(f"{figures.groups:,}", "groups of equal queries"),
         tile(f"{figures.covered:,}", "covered by others"),
         tile(f"{figures.never_true:,}", "never true", "bad" if figures.never_true else ""),
         tile(f"{figures.undecided:,}", "pairs undecided"),
@@ -114,7 +114,8 @@ def _rest(found: Sequence[Cluster], shown: int) -> Markup | None:
     if not rest:
         return None
     queries = sum(cluster.size for cluster in rest)
-    told = f"{len(rest):,} smaller clusters with {counted(queries, 'query', 'queries')} are not shown"
+    clusters, are = ("cluster", "is") if len(rest) == 1 else ("clusters", "are")
+    told = f"{len(rest):,} smaller {clusters} with {counted(queries, 'query', 'queries')} {are} not shown"
     goes = sum(cluster.redundant for cluster in rest)
     return tag("p", f"{told}; {goes:,} of these could go. --json has all of them.", class_="note rest")
 
@@ -129,7 +130,7 @@ def candidates(found: Sequence[Candidate], compared: ComparedSet) -> Markup | No
     )
     names = [("query", "text"), ("why", "text"), ("", ""), ("its rows are still matched by", "text")]
     heads = [*names, *((column, "text") for column in columns)]
-    shown = sortable([*heads, ("look first", "text")] if columns else heads, lines, "searched")
+    shown = sortable([*heads, ("check before removing", "text")] if columns else heads, lines, "searched")
     note = (
         "All of these could go together, and every row that any of them matches would still be matched. "
         "A covered query says more than its cover, so it may be there for a reason. Only conditions are compared: look at "
@@ -148,7 +149,7 @@ def _candidate(candidate: Candidate, compared: ComparedSet, columns: Sequence[st
     query = compared.queries[candidate.query]
     pill = tag("span", candidate.reason, class_=f"pill {_PILLS[candidate.reason]}")
     other, kept = (None if id is None else name(id) for id in (candidate.other, candidate.kept))
-    still = kept or tag("span", "it has none", class_="soft")
+    still = kept or tag("span", "matches no rows", class_="soft")
     cells = [tag("td", name(query.id), class_="id"), tag("td", pill), tag("td", other), tag("td", still)]
     cells += [tag("td", shortened(getattr(query, column) or "–", 40), class_="soft") for column in columns]
     if columns:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from eddyline.errors import QueryError
 from eddyline.pages.markup import Markup, tag
+from eddyline.sql.grammar.tokens import SYMBOL, WORD, tokenize
 
 MOST_TEXT: Final = 1_500  # characters of a query's text or of a proof
 MOST_ID: Final = 80
-_WHERE: Final = re.compile(r"\bWHERE\b\s*(.*)", re.IGNORECASE | re.DOTALL)
 _BLANKS: Final = re.compile(r"\s+")
 
 
@@ -34,13 +35,24 @@ def excerpt(text: str, most: int = MOST_TEXT) -> str:
 
 
 def condition(sql: str) -> str:
-    """What a query asks for, in one line.
+    """What a query asks for, in one line; of a join all that follows FROM.
 
-    >>> condition("SELECT a\\nFROM q WHERE a < 3\\n  AND b = 1"), condition("SELECT * FROM q")
+    >>> condition("SELECT a, 'where'\\nFROM q WHERE a < 3\\n  AND b = 1"), condition("SELECT * FROM q")
     ('a < 3 AND b = 1', 'every row')
+    >>> condition("SELECT * FROM q JOIN t ON q.a = t.a")
+    'q JOIN t ON q.a = t.a'
     """
-    found = _WHERE.search(sql)
-    return _BLANKS.sub(" ", found[1]).strip() if found else "every row"
+    try:
+        tokens = tokenize(sql)
+    except QueryError:
+        return _BLANKS.sub(" ", sql).strip()
+    ends: dict[str, int] = {}  # of the first of each word and comma from FROM on
+    for token in tokens:
+        if token.kind in (WORD, SYMBOL) and (token.text == "FROM" or ends):
+            ends.setdefault(token.text, token.end)
+    is_join = "JOIN" in ends or ends.get(",", len(sql)) < ends.get("WHERE", len(sql))
+    start = ends.get("FROM" if is_join else "WHERE")
+    return "every row" if start is None else _BLANKS.sub(" ", sql[start:]).strip()
 
 
 def name(id: str) -> Markup:

@@ -49,14 +49,17 @@ class JoinCovers:
 def join_covers(
     joins: Mapping[int, CompiledJoin],
     compiler: Compiler,
-    terms: Terms | None = None,
+    terms: Terms,
+    found: JoinCovers,
     progress: Progress | None = None,
-) -> JoinCovers:
-    """Who covers whom among joins, which have numbers; joins of other streams, or by other keys, are not compared."""
-    found = JoinCovers()
+) -> None:
+    """Find who covers whom among joins, which have numbers; joins of other streams, or by other keys, are not compared.
+
+    `found` is filled as the search goes on, so that nothing is lost if it is interrupted.
+    """
     done = 0
     for group in _by_streams(joins):
-        members = _Members(group, joins, compiler, terms or Terms(), found)
+        members = _Members(group, joins, compiler, terms, found)
         places = members.sampled(range(len(members.sides)))
         found.same += [members.numbers[place] for place in places]
         for place in places:
@@ -64,14 +67,13 @@ def join_covers(
             done += len(members.numbers[place])
             if progress is not None:
                 progress(done, len(joins))
-    return found
 
 
 def covers_of_join(
     own: int,
     joins: Mapping[int, CompiledJoin],
     compiler: Compiler,
-    terms: Terms | None = None,
+    terms: Terms,
     *,
     covers_only: bool = False,
 ) -> JoinCovers:
@@ -81,9 +83,7 @@ def covers_of_join(
     """
     found = JoinCovers()
     group = next(group for group in _by_streams(joins) if own in group)
-    members = _Members(
-        [own, *(number for number in group if number != own)], joins, compiler, terms or Terms(), found
-    )
+    members = _Members([own, *(number for number in group if number != own)], joins, compiler, terms, found)
     first, *others = range(len(members.sides))
     if not members.sampled([first]):
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -70,7 +71,7 @@ class RedundancyReport:
     def write_page(self, file: str) -> None:
         """For people: an HTML file that needs nothing else. Ctrl-C shortens the search for proofs."""
         compiler = Compiler(self.streams, time_zone=self.request.time_zone, join_window=self.join_window)
-        proofs = TimedProofs(compiler, _budget(self.request))
+        proofs = TimedProofs(compiler, _budget(self.request), _command(self.request))
         write_text(file, to_html(self.compared, proofs))
 
 
@@ -149,6 +150,16 @@ def _streams(chosen: ChosenQueries, request: RelationRequest, queries: Sequence[
     if not chosen.streams:
         raise UsageError("the columns of the streams are not known: state them with --schema")
     return list(chosen.streams)
+
+
+def _command(request: RelationRequest) -> str:
+    """What shows how two queries of the set relate, but for their ids."""
+    stated = [("--queries", file) for file in request.queries]
+    stated += [("--schema", schema) for schema in request.schemas]
+    for option, value in (("--registry", request.registry), ("--join-window", request.join_window)):
+        stated += [] if value is None else [(option, value)]
+    stated += [] if request.time_zone == "UTC" else [("--time-zone", request.time_zone)]
+    return shlex.join(["eddyline", "query", "relate", *(word for pair in stated for word in pair)])
 
 
 def _budget(request: RelationRequest) -> Budget:
