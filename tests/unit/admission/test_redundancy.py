@@ -303,7 +303,7 @@ def test_an_engine_on_a_registry(registry: ed.Registry) -> None:
 
 
 def test_wrong_words() -> None:
-    with pytest.raises(ed.EddylineError, match="if_same must be one of warn, .*, not 'loud'"):
+    with pytest.raises(ed.EddylineError, match=r"if_same must be one of warn, .*, not 'loud'"):
         Admission(if_same="loud")  # type: ignore[arg-type]
-    with pytest.raises(ed.EddylineError, match="if_implied must be one of .*, not 'alias'"):
+    with pytest.raises(ed.EddylineError, match=r"if_implied must be one of .*, not 'alias'"):
         Admission(if_implied="alias")  # type: ignore[arg-type]
