@@ -271,7 +271,7 @@ def test_refusals() -> None:
         UsageError, match='join different streams, "quotes" with "trades" and "quotes" with "quotes"'
     ):
         ed.implies(joined("true"), itself, streams=BOTH)
-    with pytest.raises(UsageError, match="not of joins"):
+    with pytest.raises(UsageError, match="not to joins"):
         ed.implies(joined("true"), joined("true"), streams=BOTH, given=["q.price > 3"])
     with pytest.raises(QueryError, match="not bound in time"):
         ed.implies(joined("true", "true"), joined("true"), streams=BOTH)

@@ -24,8 +24,6 @@ Compiled = Callable[[Compiler], Version]
 class Present(Protocol):
     """What stands already; asked for only as far as somebody wants to know it."""
 
-    keeps_digests: bool  # whether a digest is one look-up
-
     def entries(self) -> Sequence[Entry]:
         """All entries."""
 
@@ -33,7 +31,7 @@ class Present(Protocol):
         """The entries of some ids."""
 
     def by_digest(self, digests: Collection[str], compiler: Compiler) -> Sequence[Entry]:
-        """The entries whose digest is one of some, in the order in which they were let in."""
+        """The entries whose digest is one of some, as far as digests are kept, in the order in which they were let in."""
 
     def compiled(self, compiler: Compiler) -> Version:
         """The queries that are evaluated, compiled for the streams of a compiler, all of which it knows."""
@@ -41,8 +39,6 @@ class Present(Protocol):
 
 class ListedEntries:
     """Entries that somebody lists; nobody keeps digests of them."""
-
-    keeps_digests = False
 
     def __init__(
         self, listed: Callable[[], Iterable[Entry]] = tuple, compiled: Compiled | None = None
@@ -65,9 +61,8 @@ class ListedEntries:
         return {entry.id: entry for entry in self._entries if entry.id in wanted}
 
     def by_digest(self, digests: Collection[str], compiler: Compiler) -> Sequence[Entry]:
-        """Those of some digests, which are found out first."""
-        wanted = set(digests)
-        return [entry for entry in digested(self._entries, compiler) if entry.digest in wanted]
+        """None: to find out all digests takes longer than to compare queries, which tells the same."""
+        return ()
 
     def compiled(self, compiler: Compiler) -> Version:
         """Those that are evaluated."""
@@ -82,10 +77,9 @@ class RegisteredEntries:
     ) -> None:
         """`compiled` gives the queries as somebody keeps them compiled.
 
-        Unless it is `for_change`, digests that are missing would be found out again and again, and are asked for only
-        where nothing else tells.
+        Unless it is `for_change`, digests that are missing are not found out: that would be done again and again.
         """
-        self.keeps_digests = for_change
+        self._finds_out = for_change
         self._registry = registry
         self._compiled = compiled
         self.digested: list[Entry] = []
@@ -101,7 +95,7 @@ class RegisteredEntries:
 
     def by_digest(self, digests: Collection[str], compiler: Compiler) -> Sequence[Entry]:
         """Those of some digests; what an older version of Eddyline has registered has none yet."""
-        if not self._knows_all:
+        if self._finds_out and not self._knows_all:
             self.digested += digested(self._registry.entries_without_digest(FORMAT), compiler)
             self._knows_all = True
         wanted = set(digests)

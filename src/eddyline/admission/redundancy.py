@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from eddyline.admission.redundant import Redundant, Same
+from eddyline.admission.redundant import UNCOMPARED, Redundant, Same
 from eddyline.errors import QueryError
 from eddyline.model.query_state import State, Verdict
 from eddyline.registry import Entry
 
+_LET_IN: Final = '--if-{0} warn (in Python if_{0}="warn") lets it in, {1}'
 IfSame = Literal["warn", "refuse", "shadow", "alias"]
 IfImplied = Literal["warn", "refuse", "shadow"]
 
@@ -58,11 +59,11 @@ class RedundancyVerdicts:
         cover = None if self._rules.if_implied is None else self._cover(found)
         if same is not None and self._rules.if_same == "refuse":
             raise QueryError(
-                str(same), query=id, hint="--if-same warn lets it in, alias as another name of that query"
+                str(same), query=id, hint=_LET_IN.format("same", "alias") + " as another name of that query"
             )
         if cover is not None and self._rules.if_implied == "refuse":
             raise QueryError(
-                cover, query=id, hint="--if-implied warn lets it in, shadow without delivering its matches"
+                cover, query=id, hint=_LET_IN.format("implied", "shadow") + " without delivering its matches"
             )
         is_shadow = (same is not None and self._rules.if_same == "shadow") or (
             cover is not None and self._rules.if_implied == "shadow"
@@ -70,7 +71,7 @@ class RedundancyVerdicts:
         is_alias = same is not None and self._rules.if_same == "alias"
         told = str(same) if same is not None else cover  # who covers a query covers those that are the same
         if told is None:
-            return None
+            return Verdict(note=UNCOMPARED) if found.uncompared else None
         fate = "put in shadow: " if is_shadow else "let in as an alias: " if is_alias else ""
         return Verdict(
             state=State.SHADOW if is_shadow else None,

@@ -31,6 +31,7 @@ FEW: Final = 100
 # Where nothing depends on it, more candidates than these, and more pairs of joins, are compared by digests alone.
 IN_PASSING: Final = 20_000
 JOINS_IN_PASSING: Final = 20_000  # each takes some 0.2 ms
+UNCOMPARED: Final = "it was not compared with other queries: no row was found that satisfies it"
 _TOO_MANY: Final = "so many {} were compared by digests alone: query redundancies finds all covers"
 MOST_COMPARED: Final = 10  # of those with the same rows, to find one with the same SELECT list
 
@@ -66,9 +67,10 @@ class Redundant:
     alike: Sequence[Same] = ()
     covers: Sequence[Entry] = ()
     more: int = 0
+    uncompared: bool = False  # nobody knows, for want of a row that satisfies it
 
     def __bool__(self) -> bool:
-        return bool(self.never or self.alike or self.covers)
+        return bool(self.never or self.alike or self.covers or self.uncompared)
 
     @property
     def never_text(self) -> str:
@@ -101,6 +103,7 @@ class _Related:
     """Ids of the queries that are equal to one or cover it, as relations tell; `never` if none can match."""
 
     never: bool = False
+    uncompared: bool = False
     equal: list[str] = field(default_factory=list)
     covers: list[str] = field(default_factory=list)
     more: int = 0
@@ -159,11 +162,18 @@ class RedundancySearch:
         first = [id for id in equal if self._places.get(id, -1) < own and id in self._others]
         covers = [self._others[id] for id in related.covers if id in self._others and id not in equal]
         covers = [entry for entry in covers if is_evaluated(entry)]
-        return Redundant(alike=self._alike(candidate, first), covers=covers, more=related.more)
+        return Redundant(
+            alike=self._alike(candidate, first),
+            covers=covers,
+            more=related.more,
+            uncompared=related.uncompared,
+        )
 
     def _alike(self, candidate: Candidate, ids: Sequence[str]) -> list[Same]:
         """Queries with the same rows, the one that is most like a candidate first."""
-        others = [self._others[id] for id in ids if is_evaluated(self._others[id])][:MOST_COMPARED]
+        own = candidate.entry.id
+        others = [self._others[id] for id in ids if is_evaluated(self._others[id])]
+        others = [other for other in others if other.same_as != own][:MOST_COMPARED]  # not its own aliases
         found = [Same(other, self._likeness(candidate, other)) for other in others]
         return sorted(found, key=lambda same: -_LIKENESSES.index(same.likeness))
 
@@ -182,14 +192,8 @@ class RedundancySearch:
     def _by_digest(self, candidates: Sequence[Candidate]) -> dict[str, list[str]]:
         """Queries that have the digest of each candidate: registered ones, then those of the change."""
         own = {each.entry.id: each.entry.digest for each in candidates if each.entry.digest is not None}
-        # Relations decide anyway: digests are a short cut only where they are kept.
-        asked = {
-            found
-            for id, found in own.items()
-            if self._present.keeps_digests or not _is_comparable(self._candidates[id])
-        }
         sharing: dict[str, list[str]] = {}
-        for entry in self._present.by_digest(asked, self._compiler) if asked else ():
+        for entry in self._present.by_digest(set(own.values()), self._compiler) if own else ():
             if entry.digest is not None and entry.id not in self._leaving and self._is_confirmed(entry):
                 sharing.setdefault(entry.digest, []).append(entry.id)
         for id, found in own.items():
@@ -228,9 +232,11 @@ class RedundancySearch:
         found: dict[str, _Related] = {}
         for done, each in enumerate(candidates):
             self._listener.queries("compared", done, len(candidates))
-            rows = relations_to(whole, each.entry.query, covers_only=True).table.to_pylist()
+            related = relations_to(whole, each.entry.query, covers_only=True)
+            rows = related.table.to_pylist()
             found[each.entry.id] = _Related(
                 any(row["relation"] == "never true" for row in rows),
+                bool(related.uncompared),
                 [row["other"] for row in rows if row["relation"] == "equivalent"],
                 [row["other"] for row in rows if row["relation"] == "implied"],
             )
@@ -256,6 +262,8 @@ class RedundancySearch:
                 leaders[query] = other
             elif query in related:
                 related[query].never = True
+        for id in related.keys() & set(found.uncompared):
+            related[id].uncompared = True
         for id, each in related.items():
             leader = leaders.get(id, id)
             each.equal += [leader] if leader != id else []
@@ -265,8 +273,12 @@ class RedundancySearch:
 
 
 def is_compared(candidate: Candidate) -> bool:
-    """Whether anybody has to know what a query is the same as: if it is new, is readable here, and will be evaluated."""
-    return candidate.is_new and candidate.normal is not None and is_evaluated(candidate.entry)
+    """Whether anybody has to know what a query is the same as.
+
+    It has to be readable here, and to be evaluated; and its text is new, or was not evaluated before.
+    """
+    is_new = candidate.is_new or (candidate.before is not None and not is_evaluated(candidate.before))
+    return is_new and candidate.normal is not None and is_evaluated(candidate.entry)
 
 
 def _never(normal: Normal | None) -> str | None:

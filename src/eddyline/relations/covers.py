@@ -16,12 +16,14 @@ from eddyline.kernels import covers as kernels
 from eddyline.model.arrays import Flags
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Column, Expression
+from eddyline.model.predicate import conditions_of
 from eddyline.model.query import NormalQuery
 from eddyline.model.regions import Regions
 from eddyline.normalize.domain import domain_of
 from eddyline.relations.corner_batches import batch_of, is_flat
 from eddyline.relations.plain_boxes import Longs, Numbers, PlainBoxes, Ranges
 from eddyline.relations.question import Side, Terms, ask
+from eddyline.relations.rows import reads
 from eddyline.relations.samples import Row, sample_rows
 from eddyline.standing.version import Version
 
@@ -32,6 +34,7 @@ FIRST_ROWS: Final = 64
 MOST_ROWS: Final = 65_536
 CANDIDATES: Final = 2_000_000  # that are looked at together, about
 TREES: Final = 256  # whose rows are matched together
+UNSAMPLED_PAIRS: Final = 20_000  # that are asked about, of trees no row is found of: some seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +183,7 @@ class TreeCovers:
         self.pairs: list[tuple[int, int]] = []  # places: one, and another that covers it
         self.never: list[int] = []
         self.uncompared: list[int] = []
+        self._unsampled_pairs = UNSAMPLED_PAIRS
         self.unknown: list[tuple[int, int, str]] = []
 
     def decide(self, one: int, other: int) -> bool:
@@ -205,21 +209,33 @@ class TreeCovers:
         for one, other in zip(ones.tolist(), others.tolist(), strict=True):
             self.decide(one, other)
 
-    def rows(self, tree: int) -> list[Row]:
-        """Rows that a tree matches; one that has none is noted, as never true or as not compared."""
+    def _rows(self, tree: int) -> list[Row]:
+        """Rows that a tree matches, as far as they are found."""
         rows = sample_rows(self.queries.normal(tree), self.stream, lambda: self.queries.side(tree).bound)
-        found = [row for row in rows if is_flat(row, self.stream)]
-        if not found:
-            proven = ask(self.stream, [self.queries.side(tree)], [], self.terms).proof is not None
-            (self.never if proven else self.uncompared).append(tree)
-        return found
+        return [row for row in rows if is_flat(row, self.stream)]
+
+    def _is_never(self, tree: int) -> bool:
+        return ask(self.stream, [self.queries.side(tree)], [], self.terms).proof is not None
 
     def candidates(
         self, trees: Sequence[int], version: Version, places: Longs
     ) -> Iterator[tuple[int, list[int]]]:
-        """For each tree that has rows the places of the others that match all of them."""
-        rows = [(tree, self.rows(tree)) for tree in trees]
-        rows = [(tree, found) for tree, found in rows if found]
+        """For each tree the places of the others that match all of its rows; one that is never true is noted.
+
+        A tree of which no row is found may be covered by all others that it shares a column with; where these are too
+        many, it is noted as not compared.
+        """
+        rows = []
+        for tree in trees:
+            found = self._rows(tree)
+            if found:
+                rows.append((tree, found))
+            elif self._is_never(tree):
+                self.never.append(tree)
+            elif (others := self._neighbours(tree, places)) is not None:
+                yield tree, others
+            else:
+                self.uncompared.append(tree)
         if not rows:
             return
         batch = batch_of([row for _, found in rows for row in found], self.stream)
@@ -231,6 +247,19 @@ class TreeCovers:
             who, times = np.unique(seen, return_counts=True)
             other = places[who[times == len(found)]]
             yield tree, other[(other >= 0) & (other != tree)].tolist()
+
+    def _neighbours(self, tree: int, places: Longs) -> list[int] | None:
+        """All others that share a column with a tree, or are true of every row; None if they are too many."""
+        others = places[(places >= 0) & (places != tree)].tolist()
+        if len(others) > self._unsampled_pairs:
+            return None
+        self._unsampled_pairs -= len(others)
+        own = self._reads(tree)
+        return [other for other in others if not (columns := self._reads(other)) or columns & own]
+
+    def _reads(self, place: int) -> frozenset[str]:
+        subjects = [condition.subject for condition in conditions_of(self.queries.normal(place).predicate)]
+        return frozenset().union(*map(reads, subjects))
 
     def all(self, trees: Sequence[int], version: Version, places: Longs) -> Iterator[int]:
         """Decide who of a version covers each of some trees; gives every tree that is done."""

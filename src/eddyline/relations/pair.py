@@ -106,6 +106,11 @@ class Pair(Generic[Asked]):
         join_window: Length | None = None,
     ) -> Pair[Any]:
         """From SQL texts; a `QueryError` for what is no query, a `UsageError` for texts that cannot be compared."""
+        for each, place in ((a, "first"), (b, "second")):
+            if not isinstance(each, str):
+                raise UsageError(f"the {place} query is of type {type(each).__name__}, not an SQL text")
+        if budget is not None and not isinstance(budget, Budget):
+            raise UsageError(f"budget is {budget!r}", hint="say ed.Budget(splits=..., seconds=...)")
         declared = [streams] if isinstance(streams, Stream) else list(streams)
         compiler = Compiler(declared, time_zone=time_zone, join_window=join_window)
         texts = [given] if isinstance(given, str) else list(given)
@@ -164,8 +169,6 @@ class Pair(Generic[Asked]):
         if forward or backward:
             verdict = "equivalent" if forward and backward else "implies" if forward else "implied by"
             told = [forward, backward] if forward else [backward, forward]
-            if "unknown" in (forward.verdict, backward.verdict):
-                verdict = "unknown"
         elif apart:
             verdict, told = "disjoint", [apart]
         else:

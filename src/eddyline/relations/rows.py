@@ -24,10 +24,11 @@ from eddyline.model.expression import Call, Column, Expression, Literal, columns
 from eddyline.model.regions import Cut, Regions
 from eddyline.normalize.domain import domain_of
 from eddyline.reference.evaluate import evaluate
-from eddyline.relations.sample_text import texts_for
+from eddyline.relations.sample_text import suggested_texts, texts_for
+from eddyline.relations.sample_times import suggested_times
 
-MOST_ROWS: Final = 40
-MOST_VALUES: Final = 24  # of one column
+MOST_ROWS: Final = 100
+MOST_VALUES: Final = 48  # of one column
 
 Box = Sequence[int]
 
@@ -144,10 +145,12 @@ def _suggested(kind: t.DataType, reading: Sequence[_Limit]) -> Iterator[Any]:
     if kind == t.STRING:
         wanted = [limit.subject for limit in reading if limit.regions == YES]
         yield from texts_for([call for call in wanted if isinstance(call, Call)])
-        yield from [value for value in constants if isinstance(value, str)]
-        yield from ("", "x", "X", "~", "1")
+        yield from suggested_texts(constants)
     elif kind == t.BOOLEAN:
         yield from (True, False)
+    elif kind in (t.DATE, t.TIMESTAMP, t.TIMESTAMP_NTZ):
+        yield from suggested_times(constants, in_days=kind == t.DATE)
+        yield from _numbers(kind, constants)
     elif t.is_numeric(kind) or kind in t.RANGE:
         yield from _numbers(kind, constants)
     else:

@@ -1,15 +1,19 @@
-"""Texts that are likely to satisfy patterns."""
+"""Texts that are likely to satisfy conditions: patterns, and what the constants of expressions suggest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Several
+from decimal import Decimal
+from typing import Final
 
 from eddyline.functions.java_regex.nodes import Atomic, Character, Either, Group, Node, Repeat, Sequence
 from eddyline.functions.java_regex.parse import parse
 from eddyline.functions.java_regex.reader import Unsupported
 from eddyline.functions.like import ANY, ONE, LikePattern, compile_like
 from eddyline.model.expression import Call, Literal
+
+LONGEST: Final = 10_000  # characters of a text that only has to be long
 
 
 def texts_for(calls: Several[Call]) -> Iterator[str]:
@@ -56,6 +60,30 @@ def texts_for(calls: Several[Call]) -> Iterator[str]:
         yield text
         yield text.upper()
     yield from heads + middles + tails
+
+
+def suggested_texts(constants: Several[object]) -> Iterator[str]:
+    """Texts for expressions with these constants: the texts among them and what is left of one less another, numbers as
+    text, and texts of that length.
+
+    >>> list(suggested_texts(["ax", "x", 3]))[:9]
+    ['ax', 'a', 'x', '3', 'xxx', '4', 'xxxx', '2', 'xx']
+    """
+    texts = [constant for constant in constants if isinstance(constant, str)]
+    for text in texts:
+        yield text
+        for other in texts:
+            if other and other != text:
+                yield from [
+                    rest for rest in (text.removesuffix(other), text.removeprefix(other)) if rest != text
+                ]
+    for constant in constants:
+        if isinstance(constant, int | float | Decimal) and not isinstance(constant, bool):
+            for number in (constant, constant + 1, constant - 1):
+                yield str(number)
+                if 0 < number <= LONGEST and number == int(number):
+                    yield "x" * int(number)
+    yield from ("", "x", "X", "~", "1")
 
 
 def _sample_like(pattern: LikePattern) -> str:

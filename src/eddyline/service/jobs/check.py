@@ -9,7 +9,7 @@ from typing import Final
 
 from eddyline.admission.candidate import Candidate, candidate_of
 from eddyline.admission.present import Present, RegisteredEntries
-from eddyline.admission.redundant import RedundancySearch, Redundant, is_compared
+from eddyline.admission.redundant import UNCOMPARED, RedundancySearch, Redundant, is_compared
 from eddyline.compile import Compiler, costly_patterns, needs_spark
 from eddyline.errors import EddylineError, FileError, InternalError, QueryError, UsageError
 from eddyline.functions.fold import fold
@@ -128,16 +128,16 @@ def _check_files(
             texts = redundant.get(entry.query.id, Redundant()).texts
             found += own
             found += [Finding(WARNING, text, entry.file, entry.line, query=entry.query.id) for text in texts]
+            if not texts and redundant.get(entry.query.id):
+                found.append(Finding(NOTE, UNCOMPARED, entry.file, entry.line, query=entry.query.id))
         report.findings += sorted(found, key=lambda finding: finding.line or 0)
     return report
 
 
 def _redundant(entries: Sequence[FileEntry], compiler: Compiler, present: Present) -> dict[str, Redundant]:
     """What the door of a registry would note, by id; what can never match by its normal form is warned of already."""
-    candidates = {entry.query.id: _candidate(entry, compiler) for entry in entries}
-    before = present.by_id(candidates)
-    compared = [replace(each, before=before.get(id)) for id, each in candidates.items()]
-    compared = [each for each in compared if is_compared(each) and not _is_never(each.normal)]
+    candidates = [_candidate(entry, compiler) for entry in entries]
+    compared = [each for each in candidates if is_compared(each) and not _is_never(each.normal)]
     return RedundancySearch(compared, present, compiler).found()
 
 
