@@ -6,14 +6,20 @@ or       the same for alerts of two alternatives, which are no boxes
 sigma    the same for real rules; and the share of pairs, drawn among those that share a subject, about which there is a verdict
 columns  the same share of pairs drawn within each file of SQLite's logic tests, whose conditions are about columns alone; and
          seconds a pair, beside z3, which is given the bound conditions and, as we are, has to give a row where there is one
-new      seconds until all relations of one more query to a set are known, beside those of the whole set; and of a command
-         that adds it to a registry, with the compiled set that commands keep and without, beside one that only starts
+new      seconds until all relations of one more query to a set are known, beside those of the whole set; and those of a
+         command that shows one, with the compiled set that commands keep and without, beside one that only starts
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import json
 import random
+import resource
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -85,12 +91,40 @@ def _alerts(size: int) -> Iterator[Record]:
     expected = {str(query) for query in theirs[0].column("query").to_pylist()}
     equal = _covered(found) | _firsts(found) == expected
     yield Record("alerts covers", size, 0, "seconds", mine, "duckdb", peer, peer / mine, equal)
+    proofs = measure.seconds(lambda: queries.redundancies(proofs=True), warm_ups=1)
+    yield Record("alerts proofs", size, 0, "seconds", proofs, "duckdb", peer, peer / proofs, equal)
     texts = list(workload.texts.values())
     new = [Query("new", texts[n]) for n in range(0, size, size // 20)]
     listed = [queries.relations(query) for query in new]
     call = measure.seconds(lambda: [queries.relations(query) for query in new]) / len(new)
     same = all("equivalent" in each.table["relation"].to_pylist() for each in listed)
     yield Record("new query", size, 0, "seconds", call, "whole set", mine, mine / call, same)
+    yield from _commands(texts)
+
+
+def _commands(texts: Sequence[str]) -> Iterator[Record]:
+    """Seconds that a process takes which shows a query and its relatives, beside one that only starts."""
+    with tempfile.TemporaryDirectory() as folder:
+        rules = Path(folder) / "rules.sql"
+        rules.write_text("".join(f"-- name: q{n}\n{text};\n" for n, text in enumerate(texts)))
+        schema = "quotes=symbol STRING, price DOUBLE, volume BIGINT"
+        _command(folder, "query", "import", str(rules), "--schema", schema)
+        start, _ = _command(folder, "--version")
+        without, first = _command(folder, "query", "show", "q1", "--json")
+        kept, again = _command(folder, "query", "show", "q1", "--json")
+    covers = json.loads(first)["relations"]["covered_by"]
+    equal = first == again and len(covers) > 0
+    for name, seconds in (("new query, kept set", kept), ("new query, no set", without)):
+        yield Record(name, len(texts), 0, "seconds", seconds, "start", start, start / seconds, equal)
+
+
+def _command(folder: str, *words: str) -> tuple[float, str]:
+    """CPU seconds of a command, and what it prints."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "eddyline_command", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
 
 def _covers(
@@ -100,11 +134,12 @@ def _covers(
     built: list[QuerySet] = []
     building = measure.once(lambda: built.append(_built(texts, stream)))
     found: list[Redundancies] = []
+    before = _start_of_peak()
     mine = measure.once(lambda: found.append(built[0].redundancies()))
+    peak = float(max(1, _kilobytes("VmHWM") - before) * 1024)
     equal = expected is None or _covered(found[0]) == expected
     yield Record(name, len(texts), 0, "seconds", mine, "build", building, building / mine, equal)
-    peak = float(_peak_bytes(built[0]))
-    yield Record(name, len(texts), 0, "bytes", peak, "limit", LIMIT, LIMIT / peak, True)
+    yield Record(name, len(texts), 0, "bytes", peak, "limit", LIMIT, LIMIT / peak, equal)
 
 
 def _built(texts: Mapping[str, str], stream: Stream) -> QuerySet:
@@ -122,13 +157,16 @@ def _firsts(found: Redundancies) -> set[str]:
     return set(found.table.filter(pc.field("relation") == "equivalent")["other"].to_pylist())
 
 
-def _peak_bytes(queries: QuerySet) -> int:
-    """What the search holds at most, beside the set: as Linux counts it, for tracing it would take five times as long."""
+def _start_of_peak() -> int:
+    """Let the peak of this process's memory start anew: what it has now, without what is free, in kilobytes.
+
+    As Linux counts it, for tracing it would take five times as long.
+    """
     gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-    before = _kilobytes("VmRSS")
-    queries.redundancies()
-    return max(1, _kilobytes("VmHWM") - before) * 1024
+    pa.default_memory_pool().release_unused()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    return _kilobytes("VmRSS")
 
 
 def _kilobytes(name: str) -> int:

@@ -31,7 +31,7 @@ FEW: Final = 100
 # Where nothing depends on it, more candidates than these, and more pairs of joins, are compared by digests alone.
 IN_PASSING: Final = 20_000
 JOINS_IN_PASSING: Final = 20_000  # each takes some 0.2 ms
-UNCOMPARED: Final = "it was not compared with other queries: no row was found that satisfies it"
+UNCOMPARED: Final = "it was not compared with other queries: no row could be made that satisfies it"
 _TOO_MANY: Final = "so many {} were compared by digests alone: query redundancies finds all covers"
 MOST_COMPARED: Final = 10  # of those with the same rows, to find one with the same SELECT list
 

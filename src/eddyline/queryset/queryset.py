@@ -32,6 +32,7 @@ from eddyline.relations.covers import Progress
 from eddyline.relations.newcomer import relations_to
 from eddyline.relations.question import Terms
 from eddyline.relations.redundancies import Redundancies, redundancies
+from eddyline.relations.set_proofs import proofs_of
 from eddyline.sql.resolver import Resolver
 from eddyline.standing.saved import files
 from eddyline.standing.version import Known, Version
@@ -307,12 +308,15 @@ class QuerySet:
         ]
         return own, *reading.read(batch)
 
-    def redundancies(self, *, budget: Budget | None = None, progress: Progress | None = None) -> Redundancies:
+    def redundancies(
+        self, *, budget: Budget | None = None, progress: Progress | None = None, proofs: bool = False
+    ) -> Redundancies:
         """What is redundant in the set: queries that are the same as others, implied by others, or never true.
 
         Of those that cover a query the three tightest are listed, and the rest counted. Joins are compared with joins of the same
         streams.
-        `budget` limits the search for each pair. `progress` is called with a stream, how many of its queries are done, and how many there are.
+        `budget` limits the search for each pair. `progress` is called with a stream, how many of its queries are done, and
+        how many there are. With `proofs` the table says why each row holds.
 
         >>> import pyarrow as pa
         >>> quotes = Stream("quotes", pa.schema([("price", pa.float64())]))
@@ -320,8 +324,12 @@ class QuerySet:
         >>> queries = {id: f"SELECT * FROM quotes WHERE {text}" for id, text in texts.items()}
         >>> QuerySet.build(queries, streams=[quotes]).redundancies().table.to_pylist()[0]
         {'query': 'very cheap', 'relation': 'implied', 'other': 'cheap'}
+        >>> QuerySet.build(queries, streams=[quotes]).redundancies(proofs=True).table["proof"][0].as_py()
+        'price in (-inf, 5.0)   lies in   price in (-inf, 10.0)'
         """
-        return redundancies(self._version, Terms(budget=budget or Budget()), progress)
+        terms = Terms(budget=budget or Budget())
+        found = redundancies(self._version, terms, progress)
+        return found.with_proofs(proofs_of(found, self._version, terms)) if proofs else found
 
     def relations(self, query: str | Query, *, budget: Budget | None = None) -> Redundancies:
         """What a query has to do with the others: all that are the same, cover it, or are covered by it.

@@ -47,7 +47,8 @@ class ComparedSet:
 
     def rows(self) -> list[tuple[str, str, str | None]]:
         """Query, relation and other query of each finding."""
-        return list(zip(*self.found.table.to_pydict().values(), strict=True))
+        columns = self.found.table.select(["query", "relation", "other"]).to_pydict()
+        return list(zip(*columns.values(), strict=True))
 
     def figures(self) -> Figures:
         """What there is, in numbers."""

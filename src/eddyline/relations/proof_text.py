@@ -14,6 +14,7 @@ from eddyline.normalize.domain import domain_of
 from eddyline.normalize.explain import describe, show_regions
 
 MOST_PARTS: Final = 12
+LIES_IN: Final = "   lies in   "
 
 
 def proof_lines(proof: Proof, render: Callable[[Expression], str] = describe) -> list[str]:
@@ -32,7 +33,7 @@ def _line(part: Part, render: Callable[[Expression], str]) -> str | None:
         return None
     limits = _conjunction(part.limits, render)
     if goal.name == "right" and not goal.holds:
-        return f"{limits}   lies in   {_conjunction(dict(_reasons(goal, part.limits)), render)}"
+        return f"{limits}{LIES_IN}{_conjunction(dict(_reasons(goal, part.limits)), render)}"
     if goal.name == "right":
         return f"{limits}   lies outside of the second"
     named = goal.name.replace("_", " ")

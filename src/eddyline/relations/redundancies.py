@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -33,7 +33,7 @@ class Redundancies:
     `table` has a row for each finding: query, relation ("equivalent", "implied", "never true"), other. Of equal queries
     the later ones are listed, each with the first; of those that cover a query the three tightest. `more` counts the other
     covers, by query. `unknown` are the pairs that were not decided, with the reason; `uncompared` are queries of which no
-    row was found, so that nobody knows whom to compare them with. A search that was interrupted is not `complete`.
+    row was found, in sets that are too large to compare them with all others. An interrupted search is not `complete`.
     """
 
     table: pa.Table
@@ -44,6 +44,10 @@ class Redundancies:
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
+
+    def with_proofs(self, proofs: Sequence[str]) -> Redundancies:
+        """The same, with a column that says why each row holds."""
+        return replace(self, table=self.table.append_column("proof", pa.array(proofs, pa.string())))
 
 
 def redundancies(

@@ -133,6 +133,23 @@ def test_a_long_table_is_cut_and_says_so(rules: Path) -> None:
     assert len(parsed(run("redundancies", *asked, "--json"))["redundancies"]) == 79
 
 
+def test_proofs_of_a_set(rules: Path) -> None:
+    asked = ("--queries", rules, "--schema", SCHEMA, "--proofs")
+    lines = run("redundancies", *asked).stdout.splitlines()
+    assert '"cheap fx" is covered by "cheap"' in lines and any("   lies in   " in line for line in lines)
+    assert all(row["proof"] for row in parsed(run("redundancies", *asked, "--json"))["redundancies"])
+
+
+def test_joins_of_files(tmp_path: Path) -> None:
+    """What is said of event times holds for them, and stands in the commands that a page shows."""
+    text = "SELECT * FROM a JOIN b ON a.k = b.k AND b.t BETWEEN a.t AND a.t + {}"
+    (tmp_path / "joins.sql").write_text("".join(f"-- name: j{n}\n{text.format(n)};\n" for n in (3, 5)))
+    schemas = [word for name in "ab" for word in ("--schema", f"{name}=k INT, t BIGINT")]
+    asked = ("--queries", tmp_path / "joins.sql", *schemas, "--event-time", "t", "--lateness", "10")
+    assert run("relate", "j3", "j5", *asked).stdout.splitlines()[0] == "implies"
+    assert parsed(run("redundancies", *asked, "--json"))["redundancies"][0]["query"] == "j3"
+
+
 def test_an_interrupted_search_shows_what_it_found(
     rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,7 +82,7 @@ def show(
 
     "same query as", "same rows as" and "covered by" name other queries of the newest version that are evaluated: those
     with the same rows, with and without the same SELECT list, and the tightest of those that match all that it matches.
-    A query that is not there makes the exit code 1; one that was removed still has a history (query history ID).
+    A query that is not there makes the exit code 3; one that was removed still has a history (query history ID).
 
     \b
     Examples:

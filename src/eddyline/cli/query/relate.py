@@ -8,11 +8,23 @@ from typing import Annotated, Any, Final
 import typer
 
 from eddyline.cli.completion import query_ids
-from eddyline.cli.options import AsJson, JoinWindow, MaybeRegistry, QueryFiles, Schemas, TimeZone
+from eddyline.cli.options import (
+    Aheads,
+    AsJson,
+    EventTimes,
+    Idles,
+    JoinWindow,
+    Latenesses,
+    MaybeRegistry,
+    QueryFiles,
+    Schemas,
+    TimeZone,
+)
 from eddyline.cli.output.progress import Terminal
 from eddyline.cli.output.terminal import Exit, Printer, complain, counted, print_json
 from eddyline.redundancy.values import ComparedSet
 from eddyline.relations import Related, Relation
+from eddyline.service.files.event_times import TimeOptions
 from eddyline.service.jobs.relations import RelationRequest, find_redundancies
 from eddyline.service.jobs.relations import relate as relate_queries
 
@@ -30,6 +42,7 @@ Page = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Write a page to look at: one HTML file that needs nothing else."),
 ]
+Proofs = Annotated[bool, typer.Option("--proofs", help="Also say why: a proof for each row.")]
 All = Annotated[bool, typer.Option("--all", help=f"Print all rows, not only the first {FIRST_ROWS}.")]
 One = Annotated[
     str, typer.Argument(metavar="A", help="An id, or a SELECT statement.", autocompletion=query_ids)
@@ -43,6 +56,10 @@ def relate(
     queries: QueryFiles = None,
     registry: MaybeRegistry = None,
     schema: Schemas = [],  # noqa: B006 (typer copies it)
+    event_time: EventTimes = [],  # noqa: B006
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     given: Given = [],  # noqa: B006
     milliseconds: Milliseconds = 50.0,
     join_window: JoinWindow = None,
@@ -67,6 +84,7 @@ def relate(
         queries=queries or (),
         registry=registry,
         schemas=schema,
+        times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
         given=given,
         milliseconds=milliseconds,
         time_zone=time_zone,
@@ -87,8 +105,13 @@ def redundancies(
     queries: QueryFiles = None,
     registry: MaybeRegistry = None,
     schema: Schemas = [],  # noqa: B006 (typer copies it)
+    event_time: EventTimes = [],  # noqa: B006
+    lateness: Latenesses = [],  # noqa: B006
+    ahead: Aheads = [],  # noqa: B006
+    idle: Idles = [],  # noqa: B006
     html: Page = None,
     show_all: All = False,
+    proofs: Proofs = False,
     milliseconds: Milliseconds = 50.0,
     time_zone: TimeZone = "UTC",
     join_window: JoinWindow = None,
@@ -104,16 +127,19 @@ def redundancies(
     Examples:
       eddyline query redundancies
       eddyline query redundancies --html redundancies.html
-      eddyline query redundancies --json > redundancies.json
+      eddyline query redundancies --proofs
+      eddyline query redundancies --json --proofs > redundancies.json
       eddyline query redundancies --queries rules.sql --schema quotes.parquet --all
     """
     request = RelationRequest(
         queries=queries or (),
         registry=registry,
         schemas=schema,
+        times=TimeOptions(event_time=event_time, lateness=lateness, ahead=ahead, idle=idle),
         milliseconds=milliseconds,
         time_zone=time_zone,
         join_window=join_window,
+        proofs=proofs,
     )
     with Terminal() as watcher:
         report = find_redundancies(request, watcher)
@@ -133,7 +159,13 @@ def _show(output: Printer, compared: ComparedSet, most: int | None) -> None:
     told = {"equivalent": "the same rows as", "implied": "covered by", "never true": "never true"}
     found, figures = compared.found, compared.figures()
     shown = found.table.slice(0, most).to_pylist()
-    if shown:
+    if shown and "proof" in shown[0]:
+        for row in shown:
+            other = "" if row["other"] is None else f' "{row["other"]}"'
+            output.line(f'"{row["query"]}" is {told[row["relation"]]}{other}')
+            for line in row["proof"].split("\n"):
+                output.line(f"  {line}")
+    elif shown:
         rows = [(row["query"], told[row["relation"]], row["other"] or "") for row in shown]
         output.table(("query", "is", "query"), rows)
     if len(found) > len(shown):
@@ -146,7 +178,9 @@ def _show(output: Printer, compared: ComparedSet, most: int | None) -> None:
         output.line(f"{counted(figures.undecided, 'pair', 'pairs')} undecided; --json has the reasons")
     if figures.uncompared:
         those = counted(figures.uncompared, "query", "queries")
-        output.line(f"{those} not compared: no row was found that satisfies them")
+        output.line(
+            f"{those} not compared: no row could be made that satisfies them; query relate A B may decide"
+        )
 
 
 def _as_json(found: Related) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def candidates(found: Sequence[Candidate], compared: ComparedSet) -> Markup | No
     shown = sortable([*heads, ("check before removing", "text")] if columns else heads, lines, "searched")
     note = (
         "All of these could go together, and every row that any of them matches would still be matched. "
-        "A covered query says more than its cover, so it may be there for a reason. Only conditions are compared: look at "
+        "A covered query is more specific than its cover, so it may be there for a reason. Only conditions are compared: look at "
         "the SELECT lists, too."
     )
     return section(
@@ -205,7 +205,7 @@ def uncompared(compared: ComparedSet) -> Markup | None:
     if not found:
         return None
     shown = list(fitting(_uncompared(compared), MOST_NAMES, _LIST_BYTES))
-    note = "No row was found that satisfies these, so nobody knows whom to compare them with."
+    note = "We could not make a row that satisfies these, and there are too many others to compare each with them."
     return section(
         "Not compared",
         tag("p", note, class_="note"),

@@ -23,7 +23,7 @@ from eddyline.relations import Related
 from eddyline.relations.pair import Pair
 from eddyline.service.chosen_queries import ChosenQueries, choose
 from eddyline.service.data_sources import check_zone
-from eddyline.service.files.event_times import NO_OPTIONS, stated_window
+from eddyline.service.files.event_times import NO_OPTIONS, TimeOptions, stated_window
 from eddyline.service.files.queries import FileEntry
 from eddyline.service.files.schemas import read_source, streams_of
 from eddyline.service.files.text import write_text
@@ -38,10 +38,12 @@ class RelationRequest:
     queries: Sequence[str] = ()
     registry: str | None = None
     schemas: Sequence[str] = ()
+    times: TimeOptions = NO_OPTIONS
     given: Sequence[str] = ()
     milliseconds: float = 50.0
     time_zone: str = "UTC"
     join_window: str | None = None
+    proofs: bool = False  # why each redundancy is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,9 @@ def find_redundancies(request: RelationRequest, watcher: Watcher = SILENT) -> Re
     chosen.refused(compiled.problems)
     for finding in chosen.findings:
         watcher.finding(finding)
-    found = compiled.redundancies(budget=_budget(request), progress=SetProgress(watcher))
+    found = compiled.redundancies(
+        budget=_budget(request), progress=SetProgress(watcher), proofs=request.proofs
+    )
     compared = ComparedSet(_compared(chosen, compiled), found)
     return RedundancyReport(compared, chosen.findings, streams, chosen.join_window, request)
 
@@ -144,7 +148,7 @@ def _text(given: str, chosen: ChosenQueries) -> str:
 def _streams(chosen: ChosenQueries, request: RelationRequest, queries: Sequence[Query]) -> list[Stream]:
     if request.schemas:
         stated = streams_of(
-            [read_source(option) for option in request.schemas], queries, name=None, times=NO_OPTIONS
+            [read_source(option) for option in request.schemas], queries, name=None, times=request.times
         )
         return [*stated, *chosen.streams_besides(stated)]
     if not chosen.streams:
@@ -156,6 +160,8 @@ def _command(request: RelationRequest) -> str:
     """What shows how two queries of the set relate, but for their ids."""
     stated = [("--queries", file) for file in request.queries]
     stated += [("--schema", schema) for schema in request.schemas]
+    for name in ("event_time", "lateness", "ahead", "idle"):
+        stated += [(f"--{name.replace('_', '-')}", text) for text in getattr(request.times, name)]
     for option, value in (("--registry", request.registry), ("--join-window", request.join_window)):
         stated += [] if value is None else [(option, value)]
     stated += [] if request.time_zone == "UTC" else [("--time-zone", request.time_zone)]
