@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
+
+from eddyline.model.query import Query
+from eddyline.model.query_state import Verdict
+from eddyline.registry import Check
+
+STEP: Final = 500  # queries between two reports of how far a check is
 
 
 class Listener(Protocol):
@@ -23,6 +29,32 @@ class Nobody:
 
     def note(self, text: str) -> None:
         """Is not heard."""
+
+
+class CheckProgress:
+    """Tells now and then how many queries of a change are checked."""
+
+    def __init__(self, listener: Listener, total: int) -> None:
+        self._listener = listener
+        self._total = total
+        self._done = 0
+
+    def one_more(self) -> None:
+        """One query is checked."""
+        self._done += 1
+        if self._done % STEP == 0:
+            self._listener.queries("checked", self._done, self._total)
+
+    def each(self, check: Check) -> Check:
+        """A check that tells of every query."""
+
+        def checked(query: Query) -> Verdict:
+            try:
+                return check(query)
+            finally:
+                self.one_more()
+
+        return checked
 
 
 class SetProgress:

@@ -24,14 +24,12 @@ from eddyline.model.query import Output
 from eddyline.model.regions import Regions
 from eddyline.model.types import ArrayType, DataType, MapType, StructType
 
-FORMAT: Final = (
-    "01"  # another one whenever normal forms or their texts change: then digests of before mean nothing
-)
+# Another one whenever normal forms or their texts change: then digests of before mean nothing.
+FORMAT: Final = "01"
 SIZE: Final = 16  # bytes
 
-Naming = Callable[
-    [str], str
-]  # of columns: those of a virtual source have the aliases of a query in their names
+# Of columns: those of a virtual source have the aliases of a query in their names.
+Naming = Callable[[str], str]
 
 
 def digest(normal: Normal, *, with_outputs: bool = False) -> str:
@@ -52,8 +50,11 @@ def digest(normal: Normal, *, with_outputs: bool = False) -> str:
     False
     """
     if isinstance(normal, NormalJoin):
-        # A JOIN B and B JOIN A are the same pairs: the smaller of both texts stands for them.
-        body = min(_join(normal, swapped, with_outputs) for swapped in (False, True))
+        # A JOIN B and B JOIN A are the same pairs: the smaller of both texts stands for them. A stream that is joined with
+        # itself has its pairs the one way or the other.
+        first, second = normal.sources
+        ways = (False,) if first.stream == second.stream else (False, True)
+        body = min(_join(normal, swapped, with_outputs) for swapped in ways)
     else:
         outputs = _outputs(normal.outputs, str) if with_outputs else b""
         body = _list("selection", _text(normal.stream), _predicate(normal.predicate), outputs)

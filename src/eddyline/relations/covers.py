@@ -34,7 +34,7 @@ FIRST_ROWS: Final = 64
 MOST_ROWS: Final = 65_536
 CANDIDATES: Final = 2_000_000  # that are looked at together, about
 TREES: Final = 256  # whose rows are matched together
-UNSAMPLED_PAIRS: Final = 20_000  # that are asked about, of trees no row is found of: some seconds
+UNSAMPLED_PAIRS: Final = 2_000  # that are asked about, of trees no row is found of: a second, or some
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
+from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -21,14 +22,18 @@ from eddyline.implication.goals import Goals
 from eddyline.model import types as t
 from eddyline.model.catalog import Stream
 from eddyline.model.expression import Call, Column, Expression, Literal, columns_of, walk
-from eddyline.model.regions import Cut, Regions
+from eddyline.model.regions import Regions
 from eddyline.normalize.domain import domain_of
+from eddyline.normalize.floats import round_to_float
 from eddyline.reference.evaluate import evaluate
 from eddyline.relations.sample_text import suggested_texts, texts_for
 from eddyline.relations.sample_times import suggested_times
 
-MOST_ROWS: Final = 100
-MOST_VALUES: Final = 48  # of one column
+MOST_ROWS: Final = 40
+MOST_VALUES: Final = 24  # of one column
+MOST_TIMES: Final = 60  # the same for dates and times: months, weekdays and hours
+_TIMES: Final = (t.DATE, t.TIMESTAMP, t.TIMESTAMP_NTZ)
+_EXACT: Final = Context(prec=1_000)  # no decimal is rounded
 
 Box = Sequence[int]
 
@@ -48,7 +53,10 @@ def rows_of(stream: Stream, goals: Goals, box: Box, time_zone: str) -> Iterator[
             limits.append(_Limit(subject, reads(subject), _wanted(cutting, mask), mask != cutting.full))
     named = regions.keys() | {name for limit in limits for name in limit.reads}
     choices = {
-        name: islice(_choices(name, kind, regions.get(name), limits, time_zone), MOST_VALUES)
+        name: islice(
+            _choices(name, kind, regions.get(name), limits, time_zone),
+            MOST_TIMES if kind in _TIMES else MOST_VALUES,
+        )
         for name, kind in stream.types.items()
         if name in named
     }
@@ -148,7 +156,7 @@ def _suggested(kind: t.DataType, reading: Sequence[_Limit]) -> Iterator[Any]:
         yield from suggested_texts(constants)
     elif kind == t.BOOLEAN:
         yield from (True, False)
-    elif kind in (t.DATE, t.TIMESTAMP, t.TIMESTAMP_NTZ):
+    elif kind in _TIMES:
         yield from suggested_times(constants, in_days=kind == t.DATE)
         yield from _numbers(kind, constants)
     elif t.is_numeric(kind) or kind in t.RANGE:
@@ -159,16 +167,33 @@ def _suggested(kind: t.DataType, reading: Sequence[_Limit]) -> Iterator[Any]:
 
 def _numbers(kind: t.DataType, constants: Sequence[Any]) -> Iterator[Any]:
     domain = domain_of(kind)
-    wanted: list[Any] = [0, 1, -1, 2]
+    wanted: list[Fraction] = [Fraction(number) for number in (0, 1, -1, 2)]
     for constant in constants:
         if isinstance(constant, int | float | Decimal) and math.isfinite(constant):
-            wanted += [constant, constant + 1, constant - 1, constant * 2, -constant]
+            exact = Fraction(constant)
+            wanted += [exact, exact + 1, exact - 1, exact * 2, -exact]
     for number in wanted:
-        if isinstance(kind, t.DecimalType):
-            cut: Cut = (round(Decimal(number), kind.scale), 0)
-        else:
-            cut = (float(number), 0) if kind in t.FRACTIONAL else (int(number), 0)
-        if domain.has_value(cut, (cut[0], 1)):
-            yield domain.value_between(cut, (cut[0], 1))
+        value = _as_value(kind, number)
+        if value is not None and domain.has_value((value, 0), (value, 1)):
+            yield domain.value_between((value, 0), (value, 1))
     if kind in t.FRACTIONAL:
         yield math.nan
+
+
+def _as_value(kind: t.DataType, number: Fraction) -> Any:
+    """A value of a type near a number; None if the type does not reach that far.
+
+    >>> _as_value(t.FLOAT, Fraction(10) ** 39), _as_value(t.DecimalType(38, 2), Fraction(10**30, 3)) is None
+    (None, False)
+    """
+    if isinstance(kind, t.DecimalType):
+        return Decimal(round(number * 10**kind.scale)).scaleb(-kind.scale, _EXACT)
+    if kind not in t.FRACTIONAL:
+        return int(number)
+    try:
+        value = float(number)
+    except OverflowError:
+        return None
+    if kind == t.FLOAT:
+        value = round_to_float(value)
+    return value if math.isfinite(value) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence as Several
 from decimal import Decimal
+from itertools import permutations
 from typing import Final
 
 from eddyline.functions.java_regex.nodes import Atomic, Character, Either, Group, Node, Repeat, Sequence
@@ -14,6 +15,7 @@ from eddyline.functions.like import ANY, ONE, LikePattern, compile_like
 from eddyline.model.expression import Call, Literal
 
 LONGEST: Final = 10_000  # characters of a text that only has to be long
+FEW: Final = 8  # texts, each of which is taken off all others
 
 
 def texts_for(calls: Several[Call]) -> Iterator[str]:
@@ -67,16 +69,15 @@ def suggested_texts(constants: Several[object]) -> Iterator[str]:
     text, and texts of that length.
 
     >>> list(suggested_texts(["ax", "x", 3]))[:9]
-    ['ax', 'a', 'x', '3', 'xxx', '4', 'xxxx', '2', 'xx']
+    ['ax', 'x', 'a', '3', 'xxx', '4', 'xxxx', '2', 'xx']
     """
     texts = [constant for constant in constants if isinstance(constant, str)]
-    for text in texts:
-        yield text
-        for other in texts:
-            if other and other != text:
-                yield from [
-                    rest for rest in (text.removesuffix(other), text.removeprefix(other)) if rest != text
-                ]
+    yield from texts
+    if len(texts) <= FEW:
+        for text, other in permutations(texts, 2):
+            if other:
+                parts = text.removesuffix(other), text.removeprefix(other)
+                yield from [rest for rest in parts if rest != text]
     for constant in constants:
         if isinstance(constant, int | float | Decimal) and not isinstance(constant, bool):
             for number in (constant, constant + 1, constant - 1):

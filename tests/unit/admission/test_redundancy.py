@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ import pytest
 import eddyline as ed
 from eddyline.admission import Admission, IfImplied, IfSame, redundant
 from eddyline.admission.listener import Nobody
+from eddyline.model.query_state import Verdict
 from eddyline.registry import Budget, Change, Drop, Edit, Put, Set, State
 
 FIELDS = {"symbol": pa.string(), "price": pa.float64(), "ts": pa.int64()}
@@ -221,6 +222,17 @@ def test_joins_by_proof(registry: ed.Registry) -> None:
     assert change.notes == {"never": "no pair can ever match"}
 
 
+def test_a_stream_joined_with_itself_the_other_way_round(registry: ed.Registry) -> None:
+    """It has the pairs the other way round: other results, which nobody else delivers."""
+    text = "SELECT a.price FROM quotes a JOIN quotes b ON a.symbol = b.symbol AND a.ts = b.ts AND {}"
+    one, other = text.format("a.price < b.price"), text.format("b.price < a.price")
+    enter(registry, [Put("one", one)])
+    edits = [Put("other", other), Put("narrower", f"{other} AND a.price > 3")]
+    change = enter(registry, edits, "refuse", "refuse")
+    assert change.added == ("other",) and "narrower" in refused(change)
+    assert not ed.implies(other, one, streams=[QUOTES])
+
+
 def test_very_many_joins_are_compared_by_digests(
     registry: ed.Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,3 +319,49 @@ def test_wrong_words() -> None:
         Admission(if_same="loud")  # type: ignore[arg-type]
     with pytest.raises(ed.EddylineError, match=r"if_implied must be one of .*, not 'alias'"):
         Admission(if_implied="alias")  # type: ignore[arg-type]
+
+
+LOW, LOWER, HIGH = (f"SELECT * FROM quotes WHERE price {asked}" for asked in ("< 10", "< 5", "> 90"))
+SPARK_ONLY = "SELECT * FROM quotes WHERE soundex(symbol) = 'x'"
+
+
+def disables_a(candidate: ed.Candidate) -> Verdict | None:
+    return Verdict(state=State.DISABLED) if candidate.entry.id == "a" else None
+
+
+@pytest.mark.parametrize(
+    ("before", "edits", "policies"),
+    [
+        ({"a": LOW}, [Put("a", LOW, state=State.DISABLED)], []),
+        ({"a": LOW}, [Put("a", HIGH, state=State.DISABLED)], []),
+        ({"a": LOW}, [Put("a", SPARK_ONLY)], []),
+        ({"a": LOW}, [Put("a", HIGH)], [disables_a]),
+        ({"a": LOW}, [Put("a", LOW)], [disables_a]),
+        ({}, [Put("a", LOW), Set("a", state=State.DISABLED)], []),
+        ({}, [Put("a", LOW), Drop("a")], []),
+        ({}, [Put("a", HIGH, new=True), Put("a", LOW, new=True)], []),
+        ({"a": LOW}, [Set("a", state=State.DISABLED), Set("a", state=State.ENABLED)], []),
+        ({"a": LOW}, [Put("c", LOW), Drop("a")], []),
+        ({"a": LOW, "c": HIGH}, [Put("a", HIGH), Put("c", LOW)], []),
+        ({"a": LOW, "c": "SELECT * FROM quotes"}, [Put("a", "SELECT * FROM quotes WHERE price < 50")], []),
+    ],
+)
+@pytest.mark.parametrize("text", [LOWER, "SELECT * FROM quotes WHERE NOT price >= 10"])
+@pytest.mark.parametrize("first", [False, True])
+def test_only_what_stands_after_a_change_counts(
+    registry: ed.Registry,
+    before: dict[str, str],
+    edits: list[Edit],
+    policies: list[Callable[[ed.Candidate], Verdict | None]],
+    text: str,
+    first: bool,
+) -> None:
+    registry.change([Put(id, sql) for id, sql in before.items()])
+    newcomer = Put("b", text)
+    change = enter(
+        registry, [newcomer, *edits] if first else [*edits, newcomer], "refuse", "refuse", policies=policies
+    )
+    evaluated = [e for e in registry.entries() if e.state is not State.DISABLED and not e.spark_only]
+    covers = [e.id for e in evaluated if e.id != "b" and ed.implies(text, e.sql, streams=[QUOTES])]
+    assert ("b" in refused(change)) == bool(covers)
+    assert ("b" in change.added) == (not covers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -39,13 +38,13 @@ def facts_about(
     predicates: Iterable[Predicate], time_zone: str, facts: Sequence[Fact] = FACTS, deadline: float = math.inf
 ) -> list[Goal]:
     """The facts that concern these predicates, each with the name of its rule; no more once the time is up."""
-    subjects = Subjects(predicates, time_zone)
+    subjects = Subjects(predicates, time_zone, deadline)
     goals: list[Goal] = []
     for fact in facts:
         found: list[Predicate] = []
         for predicate in fact(subjects):
             found.append(predicate)
-            if time.perf_counter() > deadline:
+            if subjects.time_is_up:
                 break
         goals += [Goal(fact.__name__, predicate) for predicate in found]
         for predicate in found:

@@ -13,9 +13,8 @@ from eddyline.implication.facts.text_patterns import patterns_by_text
 from eddyline.model.predicate import Predicate
 
 MOST: Final = 100  # patterns on one text; each two of them are compared
-MOST_STATES: Final = (
-    2_000  # of the automaton of two patterns; some grow without bound that is worth waiting for
-)
+# Of the automaton of two patterns; some grow without bound that is worth waiting for.
+MOST_STATES: Final = 2_000
 
 
 def included_patterns(subjects: Subjects) -> Iterator[Predicate]:
@@ -24,6 +23,8 @@ def included_patterns(subjects: Subjects) -> Iterator[Predicate]:
         if len(patterns) > MOST:
             continue
         for (one, narrow), (other, wide) in permutations(patterns, 2):
+            if subjects.time_is_up:
+                return
             if includes(wide, narrow):
                 yield any_of(is_not_true(one), is_true(other))
         for (one, left), (other, right) in combinations(patterns, 2):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -19,13 +21,22 @@ MOST_KEPT: Final = 1 << 14  # conditions; facts of one pair after the other have
 
 
 class Subjects:
-    """Subjects with the cuts of all conditions on them, in the time zone under which they are evaluated."""
+    """Subjects with the cuts of all conditions on them, in the time zone under which they are evaluated.
 
-    def __init__(self, predicates: Iterable[Predicate], time_zone: str) -> None:
+    A rule that may look at much before it finds a fact asks in between whether the time is up, and ends then.
+    """
+
+    def __init__(self, predicates: Iterable[Predicate], time_zone: str, deadline: float = math.inf) -> None:
         self.time_zone = time_zone
+        self._deadline = deadline
         self._cuts: dict[Expression, set[Cut]] = {}
         for predicate in predicates:
             self.learn(predicate)
+
+    @property
+    def time_is_up(self) -> bool:
+        """Whether no more facts are wanted."""
+        return time.perf_counter() > self._deadline
 
     def learn(self, predicate: Predicate) -> None:
         """Take notice of the conditions of one more predicate, be it a fact."""

@@ -138,7 +138,8 @@ def _redundant(entries: Sequence[FileEntry], compiler: Compiler, present: Presen
     """What the door of a registry would note, by id; what can never match by its normal form is warned of already."""
     candidates = [_candidate(entry, compiler) for entry in entries]
     compared = [each for each in candidates if is_compared(each) and not _is_never(each.normal)]
-    return RedundancySearch(compared, present, compiler).found()
+    ids = [entry.query.id for entry in entries]  # what is registered under these would be replaced
+    return RedundancySearch(compared, present, compiler, leaving=ids).found()
 
 
 def _candidate(entry: FileEntry, compiler: Compiler) -> Candidate:
