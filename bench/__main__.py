@@ -71,6 +71,7 @@ SUITES: Final[dict[str, Suite]] = {
 }
 _TABLES: Final[dict[str, TableName]] = {
     "joins": "joins",
+    "relations": "relations",
     "spark": "spark",
 }  # all other suites have one together
 

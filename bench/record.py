@@ -18,7 +18,17 @@ SPARK_PEERS = (
     "query-per-rule",
 )
 JOIN_WORKLOADS = ("pairs", "ranges", "one side", "changing")
-TableName = Literal["embedded", "joins", "spark"]
+RELATION_WORKLOADS = (
+    "alerts covers",
+    "alerts proofs",
+    "alerts or covers",
+    "paper covers",
+    "sigma covers",
+    "sigma pairs",
+    "columns pairs",
+    "new query",
+)
+TableName = Literal["embedded", "joins", "relations", "spark"]
 
 
 @dataclass(frozen=True)
@@ -40,9 +50,11 @@ class Record:
 
     @property
     def table(self) -> TableName:
-        """The table that the line belongs to: those on Spark have peers, and joins have workloads, of their own."""
+        """The table that the line belongs to: those on Spark have peers of their own, joins and relations workloads."""
         if self.peer in SPARK_PEERS:
             return "spark"
+        if self.workload.startswith(RELATION_WORKLOADS):
+            return "relations"
         return "joins" if self.workload.startswith(JOIN_WORKLOADS) else "embedded"
 
     @staticmethod

@@ -20,6 +20,7 @@ END: Final = "<!-- bench:end -->"
 MARKERS: Final[dict[TableName, tuple[str, str]]] = {
     "embedded": (BEGIN, END),
     "joins": ("<!-- bench-joins:begin -->", "<!-- bench-joins:end -->"),
+    "relations": ("<!-- bench-relations:begin -->", "<!-- bench-relations:end -->"),
     "spark": ("<!-- bench-spark:begin -->", "<!-- bench-spark:end -->"),
 }
 HEAD: Final = ("workload", "queries", "rows", "metric", "ours", "peer", "peer's", "ratio", "bar")

@@ -22,8 +22,9 @@ RUN = CliRunner()
 
 def command(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
     """Run the command as a process of its own."""
-    code = "from eddyline.cli import main; main()"
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, **options)  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(
+        [sys.executable, "-m", "eddyline_command", *arguments], capture_output=True, text=True, **options
+    )  # type: ignore[call-overload,no-any-return]
 
 
 def test_version() -> None:
@@ -70,8 +71,7 @@ def test_a_bug_becomes_a_message_and_the_rest_is_checked(
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / "rules.jsonl"
     path.write_text('{"id": "a", "sql": "SELECT"}\n' * 5_000)
-    code = "from eddyline.cli import main; main()"
-    arguments = [sys.executable, "-c", code, "query", "check", str(path), "--schema", "x INT"]
+    arguments = [sys.executable, "-m", "eddyline_command", "query", "check", str(path), "--schema", "x INT"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.readline()
@@ -84,9 +84,11 @@ def test_a_full_disk_is_a_failure() -> None:
     if not Path("/dev/full").exists():
         missing("a device that is always full: this system has no /dev/full")
     with Path("/dev/full").open("w") as full:
-        code = "from eddyline.cli import main; main()"
         run = subprocess.run(
-            [sys.executable, "-c", code, "doctor"], stdout=full, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", "eddyline_command", "doctor"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
         )
     assert run.returncode == 3
     assert "Traceback" not in run.stderr and "No space left" in run.stderr

@@ -292,7 +292,7 @@ def test_import_takes_what_is_fine(registry: Registry, here: Path) -> None:
         '  query "odd": "sleepy" is no state of a query',
     ):
         assert line in result.stdout.splitlines()
-    assert result.stdout.splitlines()[-1] == "eddyline.db, version 3: 1 added, 1 changed, 3 refused, 1 note"
+    assert result.stdout.splitlines()[-1] == "eddyline.db, version 3: 1 added, 1 changed, 3 refused"
     entry = registry.entry("a")
     assert entry is not None and (entry.tags, entry.owner, entry.sql) == (("x", "y"), "bob", CHEAP + ";")
     cheap = registry.entry("cheap")
