@@ -127,7 +127,7 @@ class Pair(Generic[Asked]):
         one, other = (compiler.compile(query) for query in queries)
         _check_comparable(one, other)
         if not (isinstance(one, NormalJoin) and isinstance(other, NormalJoin)):
-            return _selections(compiler, queries, given, budget or Budget())
+            return _selections(compiler, queries, (one, other), given, budget or Budget())
         if given:
             raise UsageError(
                 "conditions that are given apply to the rows of one stream, not to joins",
@@ -222,9 +222,13 @@ def _streams(normal: Normal) -> str:
 
 
 def _selections(
-    compiler: Compiler, queries: tuple[Query, Query], given: Sequence[str], budget: Budget
+    compiler: Compiler,
+    queries: tuple[Query, Query],
+    normals: tuple[Normal, Normal],
+    given: Sequence[str],
+    budget: Budget,
 ) -> Pair[Side]:
-    one, other = (side(compiler, query) for query in queries)
+    one, other = (_side(compiler, query, normal) for query, normal in zip(queries, normals, strict=True))
     stream = next(stream for stream in compiler.streams if stream.name == one.bound.stream)
     terms = Terms([_given(compiler, stream, text) for text in given], budget)
     return Pair(StreamRows(stream), one, other, terms)
@@ -242,7 +246,11 @@ def _joins(
 
 def side(compiler: Compiler, query: Query) -> Side:
     """A query as the search and the reference evaluator see it."""
-    bound, normal = compiler.bind(query), compiler.compile(query)
+    return _side(compiler, query, compiler.compile(query))
+
+
+def _side(compiler: Compiler, query: Query, normal: Normal) -> Side:
+    bound = compiler.bind(query)
     if isinstance(bound, BoundJoin) or isinstance(normal, NormalJoin):
         raise QueryError(
             "it joins streams, and is asked about as a query of one", query=query.id, sql=query.sql

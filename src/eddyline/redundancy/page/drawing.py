@@ -16,12 +16,10 @@ _NARROW, _WIDE = 216, 350  # what a box may be, as the page has room
 _HEIGHT: Final = 44
 _ACROSS, _DOWN = 42, 12  # from one to the next
 _MARGIN: Final = 8
-_ROOM: Final = 1_266  # of the widest page: what is wider is drawn smaller
+_ROOM: Final = 1_100  # of a page on a laptop: what is wider is drawn smaller
 _SMALLEST: Final = 0.75
-_LETTER, _SMALL_LETTER = (
-    8.4,
-    6.65,
-)  # their widths in names, which are cut off where they are wider, and in conditions
+# Widths of letters in names, which are cut off where they are wider, and in conditions.
+_LETTER, _SMALL_LETTER = 8.4, 6.65
 _TELLING: Final = 12  # characters that all conditions begin with, and that are worth leaving out
 
 
@@ -116,7 +114,7 @@ class Picture:
 
 
 def shared_start(conditions: Sequence[str]) -> str:
-    """What all conditions begin with, up to an AND or a blank, if it is long: boxes show where they differ.
+    """What all conditions begin with, up to an AND, if it is long: boxes show where they differ.
 
     >>> shared_start(["symbol = 'A' AND price < 10", "symbol = 'A' AND price < 12"])
     "symbol = 'A' AND "
@@ -126,11 +124,7 @@ def shared_start(conditions: Sequence[str]) -> str:
     if len(conditions) < 2:
         return ""
     start = commonprefix(conditions)  # noqa: RUF071 (of texts, not of paths)
-    start = (
-        start[: start.upper().rfind(" AND ") + 5]
-        if " AND " in start.upper()
-        else start[: start.rfind(" ") + 1]
-    )
+    start = start[: start.upper().rfind(" AND ") + 5] if " AND " in start.upper() else ""
     return start if len(start) >= _TELLING else ""
 
 

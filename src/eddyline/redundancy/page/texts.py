@@ -52,7 +52,7 @@ def condition(sql: str) -> str:
             ends.setdefault(token.text, token.end)
     is_join = "JOIN" in ends or ends.get(",", len(sql)) < ends.get("WHERE", len(sql))
     start = ends.get("FROM" if is_join else "WHERE")
-    return "every row" if start is None else _BLANKS.sub(" ", sql[start:]).strip()
+    return "every row" if start is None else _BLANKS.sub(" ", sql[start:]).strip(" ;")
 
 
 def name(id: str) -> Markup:
