@@ -57,10 +57,26 @@ def warm_programs(folder: Path) -> Iterator[Path]:
             server.kill()
 
 
+def _load_kernels() -> None:
+    """Load what most commands compute with: each process would take half a second for it."""
+    import pyarrow as pa
+
+    from eddyline import QuerySet, Stream
+
+    stream = Stream("q", pa.schema({"a": pa.int64(), "x": pa.float64(), "s": pa.string()}))
+    conditions = ("a > 3", "a > 5 AND x < 2", "s = 'A' AND x < 2", "s LIKE '%b%' OR a = 1")
+    texts = {str(n): f"SELECT * FROM q WHERE {condition}" for n, condition in enumerate(conditions)}
+    queries = QuerySet.build(texts, streams=[stream])
+    queries.match(pa.record_batch({"a": [7], "x": [1.5], "s": ["A"]}, schema=stream.schema))
+    queries.redundancies()
+    queries.relations("1")
+
+
 def serve(address: str) -> None:
     """Fork for every call that comes; returns in the processes that have run one."""
     from eddyline.cli import main
 
+    _load_kernels()
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen()

@@ -49,7 +49,7 @@ def told(folder: Path, *arguments: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_seed_decides_what_is_matched(tmp_path: Path) -> None:
     first = told(tmp_path / "a")
     assert first["tuples"] == 200_000 and first["matches"] > 100
