@@ -10,9 +10,10 @@ masks are equal exactly if their sets are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from eddyline.model.expression import Expression
 from eddyline.model.regions import Cut, Regions
@@ -65,6 +66,16 @@ class Cutting:
         if regions.nan:
             mask |= self._nan
         return mask & self.full
+
+    def value(self, mask: int) -> Any:
+        """A value of the first piece in a mask, else NaN, else NULL."""
+        plain = mask & (self._null - 1)
+        if not plain:
+            return math.nan if mask & self._nan else None
+        first = (plain & -plain).bit_length() - 1
+        lower = self._cuts[first - 1] if first else None
+        upper = self._cuts[first] if first < len(self._cuts) else None
+        return domain_of(self.subject.type).value_between(lower, upper)
 
     def regions(self, mask: int) -> Regions:
         """The set that a mask stands for."""

@@ -43,6 +43,15 @@ def rows_of(stream: Stream, goals: Goals, box: Box, time_zone: str) -> Iterator[
 
     Values are looked for as they are asked for: most questions are answered by the first row.
     """
+    empty = dict.fromkeys(stream.types)
+    subjects = [cutting.subject for cutting in goals.cuttings]
+    if all(isinstance(subject, Column) for subject in subjects):
+        yield empty | {
+            subject.name: cutting.value(mask)
+            for subject, cutting, mask in zip(subjects, goals.cuttings, box, strict=True)
+            if isinstance(subject, Column)
+        }
+        return
     regions: dict[str, Regions] = {}
     limits: list[_Limit] = []
     for cutting, mask in zip(goals.cuttings, box, strict=True):
@@ -63,7 +72,6 @@ def rows_of(stream: Stream, goals: Goals, box: Box, time_zone: str) -> Iterator[
     first = {name: list(islice(values, 1)) for name, values in choices.items()}
     if not all(first.values()):
         return
-    empty = dict.fromkeys(stream.types)
     yield {**empty, **{name: value for name, (value,) in first.items()}}
     several = {name: [*first[name], *values] for name, values in choices.items()}
     if math.prod(map(len, several.values())) == 1:
