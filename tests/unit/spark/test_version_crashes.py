@@ -56,7 +56,7 @@ def work(registry: Registry, state: Path) -> None:
     """A short life of a pipeline: versions made, pinned, committed, forgotten."""
     folder = StateFolder.open(state, name="market", sources=["quotes"])
     with folder.lock():
-        versions, log = Versions(registry, folder.sets), VersionLog(folder.batches)
+        versions, log = Versions(registry, state / "sets"), VersionLog(folder.batches)
         last = log.last("quotes")
         first = 0 if last is None else last.batch_id + log.committed("quotes", last.batch_id)
         for batch in range(first, BATCHES):
