@@ -155,8 +155,8 @@ class VersionLog:
         return found
 
     def _numbers(self, source: str) -> list[int]:
-        """The numbers of a source's files."""
-        names = self._storage.list(_name(source))
+        """The numbers of a source's logs, which are files or, where nothing can be appended to those, folders."""
+        names = [*self._storage.list(_name(source)), *self._storage.folders(_name(source))]
         stems = [name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl")]
         return [int(stem) // BATCHES for stem in stems if stem.isdigit()]
 
