@@ -73,10 +73,11 @@ def newest_batches(file: str, source: str | None, count: int) -> ServedBatches:
 def status_of(file: str) -> PipelineStatus:
     """How a pipeline is."""
     from eddyline.runtime.spark.versions import StateFolder
-    from eddyline.runtime.spark.versions.working_folder import working_folder
+    from eddyline.runtime.spark.versions.working_folder import WorkingFolder
     from eddyline.runtime.spark.watching.kept_metrics import metrics_in
 
-    with _found(file) as (settings, state), working_folder(state) as folder:
+    with _found(file) as (settings, state):
+        folder = WorkingFolder.of(state)
         return PipelineStatus(
             settings.name,
             state.id,

@@ -182,20 +182,16 @@ class HadoopStorage:
         return _jvm().org.apache.hadoop.fs.Path(f"{self.address}/{name}" if name else self.address)
 
     def _write(self, name: str, content: bytes | Iterable[bytes], *, overwrite: bool) -> None:
-        if isinstance(content, bytes) and len(content) <= SMALL:
-            stream = self._created(name, overwrite)
-            try:
+        stream = self._created(name, overwrite)
+        try:
+            if isinstance(content, bytes) and len(content) <= SMALL:
                 stream.write(bytearray(content))
-            except BaseException:
-                _abort(stream)
-                raise
-            stream.close()  # here it gets its place, and its name may turn out to be taken
-            return
-        assert overwrite, "only small files are put if absent"
-        with tempfile.NamedTemporaryFile(prefix="eddyline-") as file:
-            file.writelines([content] if isinstance(content, bytes) else content)
-            file.flush()
-            self._files.copyFromLocalFile(False, True, _local(Path(file.name)), self._path(name))
+            else:
+                _copy_by_a_file([content] if isinstance(content, bytes) else content, stream)
+        except BaseException:
+            _abort(stream)
+            raise
+        stream.close()  # here it gets its place, and its name may turn out to be taken
 
     def _created(self, name: str, overwrite: bool) -> Any:
         builder = self._files.createFile(self._path(name)).recursive().overwrite(overwrite)
@@ -283,6 +279,18 @@ def _hadoop_version() -> str:
 
 def _local(path: Path) -> Any:
     return _jvm().org.apache.hadoop.fs.Path(f"file://{path}")
+
+
+def _copy_by_a_file(content: Iterable[bytes], stream: Any) -> None:
+    """Write a content of any size: Java reads it from a file, which is quicker than to spell it."""
+    with tempfile.NamedTemporaryFile(prefix="eddyline-") as file:
+        file.writelines(content)
+        file.flush()
+        source = _jvm().java.io.FileInputStream(file.name)
+        try:
+            _jvm().org.apache.hadoop.io.IOUtils.copyBytes(source, stream, SMALL, False)
+        finally:
+            source.close()
 
 
 def _abort(stream: Any) -> None:

@@ -34,7 +34,7 @@ from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import make_router
 from eddyline.runtime.spark.sinks.shape import OURS
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
-from eddyline.runtime.spark.versions.working_folder import WorkingFolder, working_folder
+from eddyline.runtime.spark.versions.working_folder import WorkingFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -108,10 +108,10 @@ def catch_up(late: Late, id: str, *, timeout: float = 60.0) -> Iterator[CatchUp]
 def _settle(late: Late, in_force: InForce) -> None:
     """Compile the newest version, which has the query, for the pipeline to begin with."""
     resolver = spark_resolver(late.spark, late.registry.streams(), allowed=late.settings.functions)
-    with working_folder(late.state) as folder:
-        versions = open_versions(late.settings, late.spark, late.registry, folder, resolver)
-        if versions.current() < in_force.since:
-            raise EddylineError(f"the newest version cannot be compiled: {versions.trouble}")
+    folder = WorkingFolder.of(late.state)
+    versions = open_versions(late.settings, late.spark, late.registry, folder, resolver)
+    if versions.current() < in_force.since:
+        raise EddylineError(f"the newest version cannot be compiled: {versions.trouble}")
 
 
 def _results(

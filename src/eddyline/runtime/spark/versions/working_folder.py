@@ -6,22 +6,33 @@ another file system, versions are brought here when a pipeline starts, and each 
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import weakref
 from pathlib import Path
 
 from eddyline.runtime.spark.versions.state import StateFolder
 from eddyline.storage.storage import Storage
 
 
-@dataclass(frozen=True, slots=True)
 class WorkingFolder:
     """Where a process works; `kept` is the storage of the state where that is another place, else None."""
 
-    path: Path
-    kept: Storage | None = None
+    def __init__(self, path: Path, kept: Storage | None = None) -> None:
+        self.path = path
+        self.kept = kept
+
+    @staticmethod
+    def of(state: StateFolder) -> WorkingFolder:
+        """The working folder of a pipeline's state.
+
+        One of its own lasts as long as the value is used: reports are read after a pipeline has ended, too.
+        """
+        if state.path is not None:
+            return WorkingFolder(state.path)
+        made = WorkingFolder(Path(tempfile.mkdtemp(prefix="eddyline-state-")), state.storage)
+        weakref.finalize(made, shutil.rmtree, made.path, ignore_errors=True)
+        return made
 
     @property
     def sets(self) -> Path:
@@ -32,13 +43,3 @@ class WorkingFolder:
     def metrics(self) -> Path:
         """Where measurements are appended."""
         return self.path / "metrics.jsonl"
-
-
-@contextmanager
-def working_folder(state: StateFolder) -> Iterator[WorkingFolder]:
-    """The working folder of a pipeline's state, for as long as it is used."""
-    if state.path is not None:
-        yield WorkingFolder(state.path)
-        return
-    with tempfile.TemporaryDirectory(prefix="eddyline-state-") as folder:
-        yield WorkingFolder(Path(folder), state.storage)

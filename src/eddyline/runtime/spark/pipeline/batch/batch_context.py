@@ -29,7 +29,7 @@ from eddyline.runtime.spark.sinks import Sink, make_router, make_sink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
 from eddyline.runtime.spark.versions.orders import Orders
 from eddyline.runtime.spark.versions.state import SETS, Ownership
-from eddyline.runtime.spark.versions.working_folder import WorkingFolder, working_folder
+from eddyline.runtime.spark.versions.working_folder import WorkingFolder
 from eddyline.runtime.spark.watching import Metrics
 from eddyline.runtime.spark.watching.kept_metrics import KeptMetrics, metrics_in
 from eddyline.sql.resolver import Resolver
@@ -55,7 +55,7 @@ class BatchContext:
         self.identity = PipelineIdentity(self.state.id, settings.name, self.state.address)
         self.log = VersionLog(self.state.batches, self._check_owner)
         self._ownership: Ownership | None = None
-        self.folder = self._open.enter_context(working_folder(self.state))
+        self.folder = WorkingFolder.of(self.state)
         self.metrics = self._metrics()
         self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
         self._open.callback(self.learning.close)
