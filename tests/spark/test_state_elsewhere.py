@@ -99,9 +99,9 @@ def test_two_owners(spark: SparkSession, place: Place, elsewhere: Elsewhere) -> 
     settings = settings_of(place, elsewhere)
     place.register({"cheap": CHEAP})
     state = StateFolder.open(settings.checkpoint, name="market", sources=["quotes"])
-    with Lease(state.storage, "it", hint="wait", renewed=0.1):
-        with pytest.raises(FileError, match=r"the state in viewfs://.* is used by process \d+"):
-            run(settings, spark)
+    owned = pytest.raises(FileError, match=r"the state in viewfs://.* is used by process \d+")
+    with Lease(state.storage, "it", hint="wait", renewed=0.1), owned:
+        run(settings, spark)
     run(settings, spark)
 
 
@@ -115,7 +115,9 @@ def test_what_belongs_to_others(spark: SparkSession, place: Place, elsewhere: El
     (elsewhere.behind / "out" / "mine.txt").unlink()
     (elsewhere.behind / "other").mkdir()
     (elsewhere.behind / "other" / "mine.txt").touch()
-    with pytest.raises(FileError, match='is not empty and not the state of a pipeline: there is "mine.txt"'):
+    with pytest.raises(
+        FileError, match=r'is not empty and not the state of a pipeline: there is "mine\.txt"'
+    ):
         run(replace(settings, checkpoint=f"{elsewhere.address}/other"), spark)
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -53,10 +54,8 @@ def test_of_many_one_wins(tmp_path: Path) -> None:
     won: list[Lease] = []
 
     def attempt() -> None:
-        try:
+        with suppress(FileError):
             won.append(lease(tmp_path))
-        except FileError:
-            pass
 
     threads = [threading.Thread(target=attempt) for _ in range(8)]
     for thread in threads:

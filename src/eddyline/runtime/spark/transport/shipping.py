@@ -29,7 +29,7 @@ from eddyline.errors import EddylineError
 from eddyline.queryset import QuerySet, open_set
 from eddyline.runtime.spark.base import remote_folders
 from eddyline.runtime.spark.transport.own_folder import own_folder
-from eddyline.standing.saved.files import MANIFEST, files_of, read_manifest
+from eddyline.standing.saved.files import files_of, read_manifest
 
 MAX_CONTENT: Final = 8 << 20  # bytes of an archive that still rides in closures: they travel with every task
 MAX_OPEN: Final = 4  # sets that a worker keeps open
