@@ -64,10 +64,15 @@ def work(registry: Registry, state: Path) -> None:
             versions.shipment(pin.version)
             log.commit("quotes", batch, {"rows": 1})
             versions.forget(pin.version, keep={pin.version for pin in log.uncommitted()})
-            at = registry.version
-            if at < 2 + BATCHES:
-                edits = [Put(f"n{at}", text(at)), Drop(f"q{at - 2}"), Set("q5", state=State.SHADOW)]
-                registry.change([*edits, Set("q4", destination=f"d{at}")], author="ann")
+            next_change(registry)
+
+
+def next_change(registry: Registry) -> None:
+    """One change of queries, states and destinations for each batch."""
+    at = registry.version
+    if at < 2 + BATCHES:
+        edits = [Put(f"n{at}", text(at)), Drop(f"q{at - 2}"), Set("q5", state=State.SHADOW)]
+        registry.change([*edits, Set("q4", destination=f"d{at}")], author="ann")
 
 
 def pinned(state: Path) -> dict[int, int]:

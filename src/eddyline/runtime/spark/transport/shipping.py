@@ -32,6 +32,9 @@ from eddyline.runtime.spark.transport.own_folder import own_folder
 from eddyline.standing.saved.files import files_of, read_manifest
 
 MAX_CONTENT: Final = 8 << 20  # bytes of an archive that still rides in closures: they travel with every task
+MAX_ARCHIVE: Final = (
+    64 << 20
+)  # the same of a pipeline, whose workers keep a set for many batches: some two million plain queries
 MAX_OPEN: Final = 4  # sets that a worker keeps open
 KEPT_SECONDS: Final = 30 * 24 * 3600  # how long sets stay among the temporary files of a machine
 _KEY_LENGTH: Final = 32
@@ -111,16 +114,20 @@ def _ship(qs: QuerySet, folder: str | None, local: bool) -> Shipment:
 def ship_folder(folder: Path, *, shared: bool) -> Shipment:
     """A set in a folder of this machine, ready to travel: by its path where workers share the folder, else inside the closure.
 
-    One that is too large for that has to be read by its path all the same.
+    Spark hands a large closure to each executor once per batch. A set that is too large for that has to be read by its path.
     """
+    key = str(read_manifest(folder)["key"])
+    if shared:
+        return Shipment(key, str(folder))
     names = files_of(folder)
     inside = Path(names[-1]).parent
     root = folder.parents[len(inside.parts) - 1] if inside.parts else folder
-    paths = [(root / name, name) for name in names]
-    key = str(read_manifest(folder)["key"])
-    if shared or sum(path.stat().st_size for path, _ in paths) > MAX_CONTENT:
-        return Shipment(key, str(folder))
-    return Shipment(key, None, _zipped(paths), str(inside))
+    content = _zipped((root / name, name) for name in names)
+    return (
+        Shipment(key, str(folder))
+        if len(content) > MAX_ARCHIVE
+        else Shipment(key, None, content, str(inside))
+    )
 
 
 def _reaches(saved: Path, folder: str | None, local: bool) -> bool:
