@@ -15,6 +15,7 @@ from eddyline.runtime.spark.versions import VersionLog, Versions
 from eddyline.standing.saved.files import files_of
 from eddyline.storage.local import LocalStorage
 from eddyline.storage.object_log import ObjectLineLog
+from tests.conftest import some
 from tests.unit.spark.registries import check, filled
 from tests.unit.spark.test_version_crashes import BATCHES, Killed, next_change
 
@@ -74,7 +75,7 @@ def pinned(root: Path) -> dict[int, int]:
     return {pin.batch_id: pin.version for pin in VersionLog(ObjectStore(root / "batches")).pins("quotes")}
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before a step", "after a step"])
+@pytest.mark.parametrize("after", some([False, True], quick=[True]), ids=["before a step", "after a step"])
 def test_every_step(tmp_path: Path, after: bool) -> None:
     steps: list[str] = []
     with filled(tmp_path / "whole.db", 6) as registry:
