@@ -62,6 +62,10 @@ class BrokenFileError(FileError):
     """A file of a pipeline's source cannot be read as rows of the stream, and the source is strict."""
 
 
+class OwnershipError(FileError):
+    """Another process has taken over what this one owned, and this one must not go on."""
+
+
 class PipelineError(EddylineError):
     """A pipeline has stopped by itself: a source failed too often, or in a way that does not pass."""
 

@@ -19,6 +19,7 @@ from eddyline.runtime.spark.catch_up.boundary import InForce, find_boundary
 from eddyline.runtime.spark.pipeline.input import inputs
 from eddyline.runtime.spark.pipeline.input.inputs import check_source, files_of, offsets_of
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
+from eddyline.storage.local import LocalStorage
 
 QUOTES = Stream("quotes", pa.schema([("price", pa.float64())]))
 
@@ -115,16 +116,20 @@ def test_files_of_batches(tmp_path: Path) -> None:
     files(tmp_path, ".11.crc")
     for batch, position in enumerate((0, 1, 9, 10)):
         offset(tmp_path, batch, json.dumps({"logOffset": position}))
-    assert files_of(tmp_path, (range(4),)) == [
+    assert files_of(LocalStorage(tmp_path), (range(4),)) == [
         f"file:///in/{name}" for name in ("a", "b%20%5B1%5D", "c", "d", "e", "f")
     ]
-    assert files_of(tmp_path, (range(1), range(2, 3))) == ["file:///in/a", "file:///in/c", "file:///in/d"]
-    assert files_of(tmp_path, ()) == []
+    assert files_of(LocalStorage(tmp_path), (range(1), range(2, 3))) == [
+        "file:///in/a",
+        "file:///in/c",
+        "file:///in/d",
+    ]
+    assert files_of(LocalStorage(tmp_path), ()) == []
     with pytest.raises(FileError, match="no longer says what batch 4 read"):
-        files_of(tmp_path, (range(5),))
+        files_of(LocalStorage(tmp_path), (range(5),))
     offset(tmp_path, 4, "-")
     with pytest.raises(FileError, match="is not understood"):
-        files_of(tmp_path, (range(5),))
+        files_of(LocalStorage(tmp_path), (range(5),))
 
 
 def test_the_newest_files_are_found_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,11 +140,11 @@ def test_the_newest_files_are_found_at_the_end(tmp_path: Path, monkeypatch: pyte
         offset(tmp_path, batch, json.dumps({"logOffset": batch}))
     for batch in (0, 1, 18, 19):
         expected = [f"file:///in/file {number}" for number in range(3 * batch, 3 * batch + 3)]
-        assert files_of(tmp_path, (range(batch, batch + 1),)) == expected
-    assert len(inputs._ending(tmp_path / "sources/0/19.compact", 19)) < 10
+        assert files_of(LocalStorage(tmp_path), (range(batch, batch + 1),)) == expected
+    assert len(inputs._ending(LocalStorage(tmp_path), "sources/0/19.compact", 19)) < 10
     offset(tmp_path, 20, json.dumps({"logOffset": 20}))
     with pytest.raises(FileError, match="does not say which files came"):
-        files_of(tmp_path, (range(20, 21),))
+        files_of(LocalStorage(tmp_path), (range(20, 21),))
 
 
 def test_offsets_of_batches(tmp_path: Path) -> None:
@@ -148,7 +153,7 @@ def test_offsets_of_batches(tmp_path: Path) -> None:
     (tmp_path / "sources" / "0" / "0").write_bytes(b'\0v1\n{"t":{"0":5}}')
     for batch, end in enumerate(({"0": 7}, {"0": 9}, {"0": 9, "1": 4})):
         offset(tmp_path, batch, json.dumps({"t": end}))
-    first, last = offsets_of(tmp_path, (range(2), range(2, 3)))
+    first, last = offsets_of(LocalStorage(tmp_path), (range(2), range(2, 3)))
     assert (first.begin, first.end) == ({"t": {"0": 5}}, {"t": {"0": 9}})
     assert {name: json.loads(text) for name, text in last.options().items()} == {
         "assign": {"t": [0, 1]},

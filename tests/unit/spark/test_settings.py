@@ -180,7 +180,6 @@ def test_addresses_stay_as_they_are(folder: Path) -> None:
             "cannot be read from the environment",
             "options",
         ),
-        ('checkpoint = "s"', 'checkpoint = "s3://bucket/s"', "a folder of this machine", None),
         ('format = "rate"', "", '[[source]] "a": "format" is missing', None),
         ('format = "rate"', 'format = "json"', '[[source]] "a": "path" is missing', "json"),
         ('format = "rate"', 'format = "rate"\nkey = "id"', '"key" must be a list of texts, not "id"', None),

@@ -16,6 +16,8 @@ from eddyline.runtime.spark.base import remote_folders
 from eddyline.runtime.spark.transport import shipping
 from eddyline.runtime.spark.transport.own_folder import own_folder
 from eddyline.runtime.spark.transport.shipping import ship
+from eddyline.runtime.spark.versions import Versions
+from tests.unit.spark.registries import filled
 
 QUOTES = Stream("quotes", pa.schema([("price", pa.float64())]))
 BATCH = pa.record_batch({"price": [1.0, 20.0]})
@@ -133,3 +135,19 @@ def test_a_folder_that_others_can_change(folder: Path) -> None:
     root.chmod(0o777)
     with pytest.raises(SetupError, match="can be changed by other users"):
         own_folder("sets")
+
+
+def test_a_folder_with_several_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version of a pipeline is opened where nothing is shared, and by its path where it is, or too large to travel."""
+    with filled(tmp_path / "registry.db", 5) as registry:
+        folder = tmp_path / "sets"
+        versions = Versions(registry, folder, shared=False)
+        shipment = versions.shipment(versions.current())
+        assert shipment.folder is None and pickle.loads(pickle.dumps(shipment)) == shipment
+        hidden = folder.rename(tmp_path / "hidden")
+        assert len(shipment.open()) == 5 and tmp_path in shipment.path().parents
+        hidden.rename(folder)
+        version = folder / "versions" / "2"
+        assert shipping.ship_folder(version, shared=True).folder == str(version)
+        monkeypatch.setattr(shipping, "MAX_ARCHIVE", 10)
+        assert shipping.ship_folder(version, shared=False).folder == str(version)

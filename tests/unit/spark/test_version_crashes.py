@@ -56,7 +56,7 @@ def work(registry: Registry, state: Path) -> None:
     """A short life of a pipeline: versions made, pinned, committed, forgotten."""
     folder = StateFolder.open(state, name="market", sources=["quotes"])
     with folder.lock():
-        versions, log = Versions(registry, folder.sets), VersionLog(folder.batches)
+        versions, log = Versions(registry, state / "sets"), VersionLog(folder.batches)
         last = log.last("quotes")
         first = 0 if last is None else last.batch_id + log.committed("quotes", last.batch_id)
         for batch in range(first, BATCHES):
@@ -64,10 +64,15 @@ def work(registry: Registry, state: Path) -> None:
             versions.shipment(pin.version)
             log.commit("quotes", batch, {"rows": 1})
             versions.forget(pin.version, keep={pin.version for pin in log.uncommitted()})
-            at = registry.version
-            if at < 2 + BATCHES:
-                edits = [Put(f"n{at}", text(at)), Drop(f"q{at - 2}"), Set("q5", state=State.SHADOW)]
-                registry.change([*edits, Set("q4", destination=f"d{at}")], author="ann")
+            next_change(registry)
+
+
+def next_change(registry: Registry) -> None:
+    """One change of queries, states and destinations for each batch."""
+    at = registry.version
+    if at < 2 + BATCHES:
+        edits = [Put(f"n{at}", text(at)), Drop(f"q{at - 2}"), Set("q5", state=State.SHADOW)]
+        registry.change([*edits, Set("q4", destination=f"d{at}")], author="ann")
 
 
 def pinned(state: Path) -> dict[int, int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eddyline.errors import EddylineError
@@ -60,30 +60,32 @@ class PipelineStatus:
 
 def newest_batches(file: str, source: str | None, count: int) -> ServedBatches:
     """The newest batches of each source, or of one of them."""
-    settings, state = _find(file)
-    if source is not None and source not in state.sources:
-        raise EddylineError(
-            f'pipeline "{state.name}" has no source "{source}"',
-            hint=f"its sources are {', '.join(state.sources)}",
-        )
-    chosen = state.sources if source is None else (source,)
-    return ServedBatches(settings.name, state.id, {name: _newest(state, name, count) for name in chosen})
+    with _found(file) as (settings, state):
+        if source is not None and source not in state.sources:
+            raise EddylineError(
+                f'pipeline "{state.name}" has no source "{source}"',
+                hint=f"its sources are {', '.join(state.sources)}",
+            )
+        chosen = state.sources if source is None else (source,)
+        return ServedBatches(settings.name, state.id, {name: _newest(state, name, count) for name in chosen})
 
 
 def status_of(file: str) -> PipelineStatus:
     """How a pipeline is."""
     from eddyline.runtime.spark.versions import StateFolder
-    from eddyline.runtime.spark.watching import Metrics
+    from eddyline.runtime.spark.versions.working_folder import WorkingFolder
+    from eddyline.runtime.spark.watching.kept_metrics import metrics_in
 
-    settings, state = _find(file)
-    return PipelineStatus(
-        settings.name,
-        state.id,
-        StateFolder.is_running(state.path),
-        _registry_version(settings),
-        {name: next(iter(_newest(state, name, 1)), None) for name in state.sources},
-        Metrics(state.metrics).totals,
-    )
+    with _found(file) as (settings, state):
+        folder = WorkingFolder.of(state)
+        return PipelineStatus(
+            settings.name,
+            state.id,
+            StateFolder.is_running(state.address),
+            _registry_version(settings),
+            {name: next(iter(_newest(state, name, 1)), None) for name in state.sources},
+            metrics_in(folder.metrics, folder.kept).totals,
+        )
 
 
 def served_json(served: Served) -> dict[str, Any]:
@@ -103,17 +105,31 @@ def served_json(served: Served) -> dict[str, Any]:
     }
 
 
-def _find(file: str) -> tuple[PipelineSettings, StateFolder]:
+@contextmanager
+def _found(file: str) -> Iterator[tuple[PipelineSettings, StateFolder]]:
+    """A pipeline and its state; where that is reached through Spark, with a session for as long as it is looked at."""
+    from eddyline.runtime.spark.base.remote_folders import local_path
+    from eddyline.runtime.spark.base.secrets import revealed_all
     from eddyline.runtime.spark.base.settings import read_settings
-    from eddyline.runtime.spark.versions import StateFolder
+    from eddyline.runtime.spark.sessions.command_session import command_session
 
     settings = read_settings(file)
-    if not Path(settings.checkpoint).exists():
+    if local_path(settings.checkpoint) is not None:
+        yield settings, _state(settings, file)
+        return
+    with command_session(revealed_all(settings.session.settings), cores=1):
+        yield settings, _state(settings, file)
+
+
+def _state(settings: PipelineSettings, file: str) -> StateFolder:
+    from eddyline.runtime.spark.versions import StateFolder
+
+    if not StateFolder.exists(settings.checkpoint):
         raise EddylineError(
-            f'pipeline "{settings.name}" has not run yet: there is no {settings.checkpoint}',
+            f'pipeline "{settings.name}" has not run yet: there is no state in {settings.checkpoint}',
             hint=f"eddyline run {file}",
         )
-    return settings, StateFolder.find(settings.checkpoint)
+    return StateFolder.find(settings.checkpoint)
 
 
 def _newest(state: StateFolder, source: str, count: int) -> list[Served]:

@@ -20,7 +20,7 @@ HINT: Final = (
 _TRACE: Final = "Traceback (most recent call last):"
 _NO_DAEMON: Final = "Error from python worker:"
 _QUERY: Final = re.compile(r"\[STREAM_FAILED\] Query \[[^\]]*\] terminated with exception: ")
-_CALL: Final = re.compile(r"An error occurred while calling \w+\.\w+\.")  # py4j's
+_CALL: Final = re.compile(r"An error occurred while calling [\w:.]+\.")  # py4j's
 _TASK: Final = re.compile(
     r"\S*SparkException: Job aborted due to stage failure: Task .* most recent failure: "
     r"Lost task [^(]*\(TID \d+\) \([^)]*\): "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any, Final
@@ -12,17 +13,20 @@ from eddyline.errors import EddylineError, SetupError
 
 _GLOB: Final = frozenset("{}[]*?\\")
 _LAST: Final = "manifest.json"  # a set is complete when this file is there
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def local_path(folder: str) -> Path | None:
-    """The path that a folder is, or None where only fsspec reaches it.
+    """The path that a folder is, or None where it lies on a file system of its own.
 
     >>> local_path("/shared/sets"), local_path("file:///shared/my%20sets"), local_path("s3://bucket/sets")
     (PosixPath('/shared/sets'), PosixPath('/shared/my sets'), None)
+    >>> local_path("dbfs:/sets") is None
+    True
     """
     if folder.startswith("file:"):
         return Path(unquote(urlsplit(folder).path))
-    return None if "://" in folder else Path(folder).expanduser()
+    return None if _ADDRESS.match(folder) else Path(folder).expanduser()
 
 
 def escaped(path: str) -> str:

@@ -127,7 +127,8 @@ class PipelineSettings:
     """Where the queries and streams are: a file of SQLite, or an address of PostgreSQL."""
 
     checkpoint: str
-    """The folder that holds where the pipeline is; one folder, one pipeline."""
+    """The folder, or the address of one on any file system that Spark reaches (s3a://bucket/path), that holds where the
+    pipeline is; one folder, one pipeline."""
 
     sources: tuple[SourceSettings, ...]
     sinks: tuple[SinkSettings, ...]
@@ -167,7 +168,7 @@ class PipelineSettings:
     @property
     def dead_letter_folder(self) -> str:
         """Where dead letters go."""
-        return self.dead_letters or str(Path(self.checkpoint, DEAD_LETTERS))
+        return self.dead_letters or f"{self.checkpoint.rstrip('/')}/{DEAD_LETTERS}"
 
     @property
     def available_now(self) -> bool:

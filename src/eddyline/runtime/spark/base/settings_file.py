@@ -66,7 +66,7 @@ def _pipeline(
     settings = PipelineSettings(
         name=name,
         registry=_place(folder, registry),
-        checkpoint=_checkpoint(folder, table),
+        checkpoint=_resolved(folder, table.needed("checkpoint")),
         trigger=_trigger(table),
         time_zone=_zone(table),
         dead_letters=_resolved(folder, table.text("dead_letters", "") or ""),
@@ -174,13 +174,6 @@ def _options(table: TomlTable) -> dict[str, Value]:
     if any(name.lower() == "path" for name in options):
         table.fail('"path" stands among the options', "write it beside them: path = ...")
     return options
-
-
-def _checkpoint(folder: Path, table: TomlTable) -> str:
-    path = table.needed("checkpoint")
-    if _ADDRESS.match(path):
-        table.fail('"checkpoint" must be a folder of this machine, or one that it has mounted')
-    return _resolved(folder, path)
 
 
 def _trigger(table: TomlTable) -> str:

@@ -98,7 +98,7 @@ def find_boundary(
         found = [_boundary(log.pins(source), source, in_force) for source in sources]
         if all(boundary.first is not None for boundary in found):
             return found
-        if StateFolder.is_running(state.path) is None:
+        if StateFolder.is_running(state.address) is None:
             with _kept_still(state) as still:
                 if still:
                     settle()

@@ -34,6 +34,7 @@ from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import make_router
 from eddyline.runtime.spark.sinks.shape import OURS
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
+from eddyline.runtime.spark.versions.working_folder import WorkingFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,7 +108,8 @@ def catch_up(late: Late, id: str, *, timeout: float = 60.0) -> Iterator[CatchUp]
 def _settle(late: Late, in_force: InForce) -> None:
     """Compile the newest version, which has the query, for the pipeline to begin with."""
     resolver = spark_resolver(late.spark, late.registry.streams(), allowed=late.settings.functions)
-    versions = open_versions(late.settings, late.spark, late.registry, late.state.sets, resolver)
+    folder = WorkingFolder.of(late.state)
+    versions = open_versions(late.settings, late.spark, late.registry, folder, resolver)
     if versions.current() < in_force.since:
         raise EddylineError(f"the newest version cannot be compiled: {versions.trouble}")
 
@@ -178,7 +180,9 @@ def _version_plan(late: Late, in_force: InForce, folder: Path) -> VersionPlan:
     version, registry = in_force.since, late.registry
     alone = _OneQuery(version, in_force.entry, tuple(registry.streams()), tuple(registry.versions([version])))
     resolver = spark_resolver(late.spark, alone.streams(), allowed=late.settings.functions)
-    versions = open_versions(late.settings, late.spark, cast(Registry, alone), folder, resolver)
+    versions = open_versions(
+        late.settings, late.spark, cast(Registry, alone), WorkingFolder(folder), resolver
+    )
     versions.current()
     for id, why in versions.problems.items():
         raise EddylineError(f'query "{id}" is not evaluated: {why}')

@@ -24,7 +24,6 @@ from eddyline.runtime.spark.pipeline.input.identity import WORDS
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import make_router, make_sink
 from eddyline.runtime.spark.versions import Pin, StateFolder, VersionLog, Versions
-from eddyline.runtime.spark.versions.state import IDENTITY
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -127,26 +126,22 @@ def make_plan(settings: PipelineSettings, spark: SparkSession) -> PipelinePlan:
 
 def _state(settings: PipelineSettings) -> StateFolder | None:
     """The checkpoint, if it is there; what is wrong with it is raised, as at a start."""
-    path = Path(settings.checkpoint)
-    if not (path / IDENTITY).exists():
-        if path.is_dir() and any(path.iterdir()):
-            raise EddylineError(
-                f"{path} is not empty and not the state of a pipeline", hint="name a new folder as checkpoint"
-            )
+    where = settings.checkpoint
+    if not StateFolder.exists(where):
         return None
     names = [source.name for source in settings.sources]
-    state = StateFolder.find(path)
+    state = StateFolder.find(where)
     if state.name != settings.name:
-        return StateFolder.open(path, name=settings.name, sources=names)  # says what is wrong
-    running = StateFolder.is_running(path)
+        return StateFolder.open(where, name=settings.name, sources=names)  # says what is wrong
+    running = StateFolder.is_running(where)
     if running is not None:
-        raise EddylineError(f"the state in {path} is used by {running}", hint="stop that pipeline first")
+        raise EddylineError(f"the state in {where} is used by {running}", hint="stop that pipeline first")
     state.refuse_lost_checkpoints()
     return state
 
 
 def _sinks(settings: PipelineSettings, state: StateFolder | None) -> list[tuple[SinkSettings, str]]:
-    identity = None if state is None else PipelineIdentity(state.id, state.name, str(state.path))
+    identity = None if state is None else PipelineIdentity(state.id, state.name, state.address)
     found = []
     for settings_of_sink in settings.sinks:
         sink = make_sink(settings_of_sink, folder=folder_of(settings))

@@ -40,9 +40,9 @@ class RunningPipeline:
         try:
             self._shop = BatchContext(settings, spark)
             self._open.callback(self._shop.close)
-            self._open.enter_context(self._shop.state.lock())
+            self._shop.own()
             self._shop.state.refuse_lost_checkpoints()
-            self._tail = Tail(self._shop.state.metrics)
+            self._tail = Tail(self._shop.metrics.path)
             self._tail.skip()
             self._begin = copy(self._tail)
             sources = sources_of(settings, self._shop.registry)

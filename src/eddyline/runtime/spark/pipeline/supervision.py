@@ -15,6 +15,7 @@ from eddyline.delivery.retry import Patience
 from eddyline.errors import (
     BrokenFileError,
     EddylineError,
+    OwnershipError,
     PipelineError,
     SchemaError,
     SetupError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 LASTING: Final = (  # failures that trying again does not mend
     BrokenFileError,
+    OwnershipError,
     SchemaError,
     SetupError,
     SinkError,

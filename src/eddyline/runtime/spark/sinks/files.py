@@ -97,7 +97,7 @@ def _count(files: list[tuple[str, int]]) -> int | None:
 
     try:
         return sum(int(parquet.read_metadata(path).num_rows) for path, _ in files)
-    except OSError:
+    except (OSError, ValueError):  # an address that Arrow does not know
         return None
 
 

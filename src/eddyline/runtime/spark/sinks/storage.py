@@ -1,13 +1,16 @@
-"""Files of outputs, on this machine's file systems and on whatever else fsspec opens."""
+"""Files of outputs: on this machine, on the file systems that Spark reaches, and, with Spark Connect, on whatever fsspec opens."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from eddyline.errors import SinkError
+from eddyline.runtime.spark.base.hadoop_storage import HadoopStorage, reaches_hadoop
 from eddyline.runtime.spark.base.remote_folders import local_path, open_address
 from eddyline.storage.durable import move_folder
 from eddyline.storage.local import LocalStorage
@@ -48,9 +51,14 @@ class OutputFolder(Protocol):
 
 
 def storage_of(path: str, folder: Path) -> OutputFolder:
-    """The storage of a path, relative to `folder`; of a file: URL; or of another address, by fsspec."""
+    """The storage of a path, relative to `folder`; of a file: URL; or of another address.
+
+    Such an address is reached through Spark's driver, or by fsspec where another process has that.
+    """
     here = local_path(path)
-    return RemoteOutput(path) if here is None else LocalOutput((folder / here).absolute())
+    if here is not None:
+        return LocalOutput((folder / here).absolute())
+    return SparkOutput(path) if reaches_hadoop() else RemoteOutput(path)
 
 
 def spark_address(path: Path) -> str:
@@ -120,6 +128,77 @@ class LocalOutput:
         return found
 
 
+def _record(files: list[str]) -> bytes:
+    """What a record says: the files of a batch, all of them."""
+    return json.dumps({"format": 1, "files": files}).encode()
+
+
+def _record_name(folder: str) -> str:
+    return f"{COMMITS}/{folder}.json"
+
+
+class SparkOutput:
+    """A folder on a file system of Spark's: a record says which batches are whole, as renaming many files may not be one step.
+
+    `_commits/<folder>.json` is written last, if it is not there, and names the files; readers go by the records. Where renaming
+    is one step, as on HDFS, a reader that knows nothing of records is right, too.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._storage = HadoopStorage(address)
+        self.address = self._storage.address
+
+    def names(self) -> list[str]:
+        """What is in the folder itself."""
+        with self._refusing("listed"):
+            return sorted([*self._storage.list(""), *self._storage.folders("")])
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file, None where there is none."""
+        try:
+            with self._refusing("read"):
+                return self._storage.read(name)
+        except FileNotFoundError:
+            return None
+
+    def put_if_absent(self, name: str, content: bytes) -> bool:
+        """Put a file in its place unless there is one already; gives whether it was put."""
+        return self._storage.put_if_absent(name, content)
+
+    def is_committed(self, name: str) -> bool:
+        """Whether the record of a folder is there."""
+        return self._storage.exists(_record_name(name))
+
+    def commit(self, staged: str, name: str) -> None:
+        """Move the files of a folder, then write the record that names them."""
+        self.remove(name)  # what a failed attempt left
+        self._storage.move_folder(staged, name)
+        files = [f"{name}/{file}" for file, _ in self._storage.walk(name) or ()]
+        self._storage.put_if_absent(_record_name(name), _record(files))
+
+    def remove(self, name: str) -> None:
+        """Remove a folder with all that is in it, if there is one."""
+        self._storage.delete_folder(name)
+
+    def files(self, name: str) -> list[tuple[str, int]] | None:
+        """The visible files below a folder, with their sizes; None where there is no such folder."""
+        found = self._storage.walk(name)
+        if found is None:
+            return None
+        visible = [(file, size) for file, size in found if not file.rpartition("/")[2].startswith(("_", "."))]
+        return [(f"{self.address}/{name}/{file}", size) for file, size in visible]
+
+    @contextmanager
+    def _refusing(self, what: str) -> Iterator[None]:
+        """What the store refuses while an output is opened."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise SinkError(f"the folder {self.address} cannot be {what}: {error}") from None
+
+
 class RemoteOutput:
     """A folder behind fsspec, where moving many files is not one step: a record says which batches are whole.
 
@@ -163,7 +242,7 @@ class RemoteOutput:
 
     def is_committed(self, name: str) -> bool:
         """Whether the record of a folder is there."""
-        return bool(self._files.exists(self._at(f"{COMMITS}/{name}.json")))
+        return bool(self._files.exists(self._at(_record_name(name))))
 
     def commit(self, staged: str, name: str) -> None:
         """Move the files of a folder, then write the record that names them."""
@@ -176,7 +255,7 @@ class RemoteOutput:
             self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
             self._files.mv(path, target)
             moved.append(f"{name}/{relative}")
-        self._put(f"{COMMITS}/{name}.json", json.dumps({"format": 1, "files": moved}).encode())
+        self._put(_record_name(name), _record(moved))
 
     def remove(self, name: str) -> None:
         """Remove a folder with all that is in it, if there is one."""

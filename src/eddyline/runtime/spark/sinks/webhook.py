@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.delivery.addresses import Address, AddressError, Allowed, read_address
@@ -20,12 +19,12 @@ from eddyline.delivery.webhook import NotTakenError, Poster
 from eddyline.errors import DeliveryError, SinkError
 from eddyline.runtime.spark.base.secrets import Secret, Value, revealed, scrubbed, secrets_in
 from eddyline.runtime.spark.base.settings import SinkSettings
+from eddyline.runtime.spark.base.storages import open_storage
 from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.sinks.base import RefusedResult, RowsRefusedError, TextSink, delivering
 from eddyline.runtime.spark.sinks.documents import Document, DocumentRecord, cut
 from eddyline.runtime.spark.sinks.shape import as_json, payload_in
 from eddyline.runtime.spark.sinks.typed import TypedList
-from eddyline.storage.local import LocalStorage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -69,7 +68,7 @@ class WebhookSink(TextSink):
     def open(self, pipeline: PipelineIdentity) -> None:
         """Inspect; connections are made when there are rows."""
         self.inspect(pipeline)
-        self._record = DocumentRecord(LocalStorage(Path(pipeline.checkpoint)), self.name)
+        self._record = DocumentRecord(open_storage(pipeline.checkpoint), self.name)
 
     def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Post a batch, document by document; what the receiver refuses for good is told at the end."""

@@ -16,7 +16,7 @@ import tempfile
 import time
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +29,12 @@ from eddyline.errors import EddylineError
 from eddyline.queryset import QuerySet, open_set
 from eddyline.runtime.spark.base import remote_folders
 from eddyline.runtime.spark.transport.own_folder import own_folder
+from eddyline.standing.saved.files import files_of, read_manifest
 
 MAX_CONTENT: Final = 8 << 20  # bytes of an archive that still rides in closures: they travel with every task
+MAX_ARCHIVE: Final = (
+    64 << 20
+)  # the same of a pipeline, whose workers keep a set for many batches: some two million plain queries
 MAX_OPEN: Final = 4  # sets that a worker keeps open
 KEPT_SECONDS: Final = 30 * 24 * 3600  # how long sets stay among the temporary files of a machine
 _KEY_LENGTH: Final = 32
@@ -42,11 +46,15 @@ _shipped: WeakKeyDictionary[QuerySet, dict[tuple[str | None, bool], Shipment]] =
 
 @dataclass(frozen=True)
 class Shipment:
-    """A compiled set on its way: where it lies, or what it consists of. `key` names the content."""
+    """A compiled set on its way: where it lies, or what it consists of. `key` names the content.
+
+    `inside` is where its manifest is in what it consists of.
+    """
 
     key: str
     folder: str | None
     content: bytes | None = None
+    inside: str = ""
 
     def open(self) -> QuerySet:
         """The set, memory-mapped; the newest few stay open in this process."""
@@ -64,7 +72,7 @@ class Shipment:
         if self.folder is not None:
             here = remote_folders.local_path(self.folder)
             return here if here is not None else _kept(self.key, self._fetch)
-        return _kept(self.key, self._unpack)
+        return _kept(self.key, self._unpack) / self.inside
 
     def _fetch(self, target: Path) -> None:
         assert self.folder is not None, "only what lies in a folder is fetched"
@@ -103,6 +111,25 @@ def _ship(qs: QuerySet, folder: str | None, local: bool) -> Shipment:
         return Shipment(key, str(_kept(key, lambda target: _move(draft, target))))
 
 
+def ship_folder(folder: Path, *, shared: bool) -> Shipment:
+    """A set in a folder of this machine, ready to travel: by its path where workers share the folder, else inside the closure.
+
+    Spark hands a large closure to each executor once per batch. A set that is too large for that has to be read by its path.
+    """
+    key = str(read_manifest(folder)["key"])
+    if shared:
+        return Shipment(key, str(folder))
+    names = files_of(folder)
+    inside = Path(names[-1]).parent
+    root = folder.parents[len(inside.parts) - 1] if inside.parts else folder
+    content = _zipped((root / name, name) for name in names)
+    return (
+        Shipment(key, str(folder))
+        if len(content) > MAX_ARCHIVE
+        else Shipment(key, None, content, str(inside))
+    )
+
+
 def _reaches(saved: Path, folder: str | None, local: bool) -> bool:
     """Whether workers can read a set where it was loaded from."""
     return local if folder is None else remote_folders.local_path(folder) == saved
@@ -127,10 +154,15 @@ def _saved_key(folder: Path) -> str:
 
 
 def _archive(folder: Path) -> bytes:
+    return _zipped((path, str(path.relative_to(folder))) for path in sorted(folder.rglob("*")))
+
+
+def _zipped(files: Iterable[tuple[Path, str]]) -> bytes:
+    """Files as an archive, under these names."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for path in sorted(folder.rglob("*")):
-            archive.write(path, path.relative_to(folder))
+        for path, name in files:
+            archive.write(path, name)
     return content.getvalue()
 
 

@@ -40,8 +40,10 @@ class VersionLog:
     >>> folder.cleanup()
     """
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, guard: Callable[[], None] = lambda: None) -> None:
+        """`guard` raises where this process must not write any more: another one has taken over."""
         self._storage = storage
+        self._guard = guard
         self._files: dict[tuple[str, int], PinFile] = {}
         self._lock = RLock()
 
@@ -153,14 +155,15 @@ class VersionLog:
         return found
 
     def _numbers(self, source: str) -> list[int]:
-        """The numbers of a source's files."""
-        names = self._storage.list(_name(source))
+        """The numbers of a source's logs, which are files or, where nothing can be appended to those, folders."""
+        names = [*self._storage.list(_name(source)), *self._storage.folders(_name(source))]
         stems = [name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl")]
         return [int(stem) // BATCHES for stem in stems if stem.isdigit()]
 
     def _append(self, source: str, batch_id: int, line_of: Callable[[PinFile], Line | None]) -> Served:
         """The batch, after a line was appended, if one is needed: `line_of` says it from what was read."""
         assert batch_id >= 0, "Spark counts batches from zero"
+        self._guard()
         with self._lock:
             file = self._file(source, batch_id // BATCHES)
             try:

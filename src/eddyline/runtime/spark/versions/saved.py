@@ -9,24 +9,27 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from eddyline.errors import FileError
 from eddyline.execute.segment import SegmentExecutor
 from eddyline.runtime.spark.versions.compiled import SETTINGS, Compiled, Recipe
+from eddyline.runtime.spark.versions.mirror import VERSIONS, SetMirror
 from eddyline.standing.saved import files
 from eddyline.standing.saved.files import MANIFEST, Saved, files_of, read_manifest, sweep
 from eddyline.storage.local import LocalStorage
-
-VERSIONS: Final = "versions"
+from eddyline.storage.storage import Storage
 
 
 class SavedVersions:
-    """Versions on disk. One process writes; any number may read what is complete."""
+    """Versions on disk. One process writes; any number may read what is complete.
 
-    def __init__(self, root: Path) -> None:
+    With `kept` they are kept there, and `root` is where they are worked with.
+    """
+
+    def __init__(self, root: Path, kept: Storage | None = None) -> None:
         self.root = root
         self.storage = LocalStorage(root)
+        self._mirror = None if kept is None else SetMirror(kept, root)
         self._swept = False  # what an earlier process may have left when it was killed
 
     def newest(self) -> int | None:
@@ -43,7 +46,10 @@ class SavedVersions:
         build = 1 + max((b for version, b in self._builds() if version == compiled.version), default=-1)
         notes = {"stamp": compiled.stamp, "resolver": recipe.key, "problems": dict(compiled.problems)}
         saved = Saved(compiled.standing, compiled.pages, notes)
-        return replace(compiled, pages=files.save(self.root, _name(compiled.version, build), saved))
+        pages = files.save(self.root, _name(compiled.version, build), saved)
+        if self._mirror is not None:
+            self._mirror.publish(_name(compiled.version, build))
+        return replace(compiled, pages=pages)
 
     def load(self, version: int, recipe: Recipe) -> Compiled:
         """A version that is there, checked; queries that are added to it are compiled by the recipe."""
@@ -83,6 +89,8 @@ class SavedVersions:
         strays = [name for name in self._names() if name not in stay]
         if self._swept and not strays:
             return []
+        if self._mirror is not None:
+            self._mirror.forget(strays)
         for name in strays:
             # First, and for good: from here on the version is none. If its manifest came back, it would name files that are gone.
             self.storage.delete(f"{VERSIONS}/{name}/{MANIFEST}")
@@ -95,6 +103,8 @@ class SavedVersions:
         needed |= {f"segments/{executor.name}" for executor in used}
         with self.storage.group():
             sweep(self.storage, needed)
+        if self._mirror is not None:
+            self._mirror.sweep(needed)
         self._swept = True
         return gone
 

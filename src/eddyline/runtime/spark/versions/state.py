@@ -2,7 +2,7 @@
 
 state/
     eddyline.json       format, the pipeline's id and name, its sources, the registry that it follows
-    lock                held as long as the pipeline runs
+    lock                held as long as the pipeline runs; on file systems without locks `owner/`, a lease (`Lease`)
     spark/<source>/     Spark's own checkpoint
     batches/<source>/   which version serves which batch (`VersionLog`)
     sets/               compiled versions (`Versions`)
@@ -22,38 +22,48 @@ from typing import Any, Final
 from uuid import uuid4
 
 from eddyline.errors import FileError, RegistryError
+from eddyline.runtime.spark.base.remote_folders import local_path
+from eddyline.runtime.spark.base.storages import open_storage, within
 from eddyline.runtime.spark.versions.log import VersionLog
 from eddyline.storage.folder_lock import LOCK, FolderLock, Holder, holder_of
-from eddyline.storage.local import LocalStorage
+from eddyline.storage.lease import FOLDER as OWNER
+from eddyline.storage.lease import Lease, leaseholder_of
 from eddyline.storage.storage import Storage
 
 FORMAT: Final = 1
 IDENTITY: Final = "eddyline.json"
+SETS: Final = "sets"
+
+
+Place = str | Path
+Ownership = FolderLock | Lease
 
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """A pipeline's folder, which may be opened many times; one process at a time holds its lock.
+    """A pipeline's folder, which may be opened many times; one process at a time owns it.
+
+    It lies on this machine, or on any file system that Spark reaches. `address` is a path or an address.
 
     >>> import tempfile
     >>> place = tempfile.TemporaryDirectory()
     >>> state = StateFolder.open(Path(place.name) / "state", name="market", sources=["quotes"])
     >>> with state.lock():
-    ...     StateFolder.is_running(state.path) is not None
+    ...     StateFolder.is_running(state.address) is not None
     True
     >>> place.cleanup()
     """
 
-    path: Path
+    address: str
     id: str
     name: str
     sources: tuple[str, ...]
 
     @staticmethod
-    def open(path: str | Path, *, name: str, sources: Iterable[str]) -> StateFolder:
+    def open(place: Place, *, name: str, sources: Iterable[str]) -> StateFolder:
         """Open a pipeline's folder, made if it is not there; one of something else is refused. Does not lock it."""
-        path, sources = Path(path).absolute(), tuple(sources)
-        storage = LocalStorage(path)
+        address, sources = _address(place), tuple(sources)
+        storage = open_storage(address)
         try:
             identity = _read_identity(storage)
             if identity is None:
@@ -61,70 +71,84 @@ class StateFolder:
                 identity = {"format": FORMAT, "pipeline": uuid4().hex, "name": name, "sources": sources}
                 identity["made"] = datetime.now(UTC).isoformat()
                 _write_identity(storage, identity)
-            _refuse_others(path, identity, name)
+            _refuse_others(address, identity, name)
             known = tuple(identity["sources"])
             if not set(sources) <= set(known):
                 known = (*known, *(source for source in sources if source not in known))
                 _write_identity(storage, {**identity, "sources": known})
         except OSError as error:
-            raise FileError(f"{path} cannot hold the state of a pipeline: {error}") from error
-        return StateFolder(path, identity["pipeline"], name, known)
+            raise FileError(f"{address} cannot hold the state of a pipeline: {error}") from error
+        return StateFolder(address, identity["pipeline"], name, known)
 
     @staticmethod
-    def find(path: str | Path) -> StateFolder:
+    def find(place: Place) -> StateFolder:
         """A pipeline's folder that exists, whatever the pipeline is called; nothing is made."""
-        path = Path(path).absolute()
-        identity = _read_identity(LocalStorage(path))
+        address = _address(place)
+        identity = _read_identity(open_storage(address))
         if identity is None:
             raise FileError(
-                f"{path} is not the state of a pipeline", hint="name the checkpoint of a pipeline"
+                f"{address} is not the state of a pipeline", hint="name the checkpoint of a pipeline"
             )
-        _refuse_others(path, identity, identity.get("name", ""))
-        return StateFolder(path, identity["pipeline"], identity["name"], tuple(identity["sources"]))
+        _refuse_others(address, identity, identity.get("name", ""))
+        return StateFolder(address, identity["pipeline"], identity["name"], tuple(identity["sources"]))
 
     @staticmethod
-    def is_running(path: str | Path) -> Holder | None:
-        """Who runs the pipeline of a folder; None if nobody does."""
-        return holder_of(path)
+    def exists(place: Place) -> bool:
+        """Whether there is the state of a pipeline; a folder with anything else in it is refused."""
+        storage = open_storage(_address(place))
+        try:
+            if storage.exists(IDENTITY):
+                return True
+            _refuse_strangers(storage)
+        except OSError as error:
+            raise FileError(f"{storage} cannot be looked at: {error}") from error
+        return False
 
-    def lock(self) -> FolderLock:
-        """Hold the folder until the result is closed; refused while another process, or this one, holds it."""
-        return FolderLock(
-            self.path,
-            f"the state in {self.path}",
-            hint="stop that pipeline first, or give this one a checkpoint of its own",
+    @staticmethod
+    def is_running(place: Place) -> Holder | None:
+        """Who runs the pipeline of a folder; None if nobody does."""
+        here = local_path(str(place))
+        return holder_of(here) if here is not None else leaseholder_of(open_storage(place))
+
+    def lock(self) -> Ownership:
+        """Own the folder until the result is closed; refused while another process, or this one, owns it."""
+        what, hint = (
+            f"the state in {self.address}",
+            "stop that pipeline first, or give this one a checkpoint of its own",
         )
+        here = local_path(self.address)
+        if here is not None:
+            return FolderLock(here, what, hint=hint)
+        try:
+            return Lease(self.storage, what, hint=hint)
+        except OSError as error:
+            raise FileError(f"{what} cannot be owned: {error}") from error
 
     @property
     def storage(self) -> Storage:
         """The files of the folder."""
-        return LocalStorage(self.path)
+        return open_storage(self.address)
 
     @property
-    def sets(self) -> Path:
-        """Where compiled versions lie."""
-        return self.path / "sets"
+    def path(self) -> Path | None:
+        """The folder, where it lies on this machine."""
+        return local_path(self.address)
 
     @property
     def batches(self) -> Storage:
         """Where it is written down which version serves which batch."""
-        return LocalStorage(self.path / "batches")
+        return open_storage(within(self.address, "batches"))
 
-    @property
-    def metrics(self) -> Path:
-        """Where measurements are appended."""
-        return self.path / "metrics.jsonl"
-
-    def checkpoint(self, source: str) -> Path:
-        """Where Spark keeps its own checkpoint of a source."""
-        return self.path / "spark" / source
+    def checkpoint(self, source: str) -> Storage:
+        """Where Spark keeps its own checkpoint of a source; as text it is what Spark takes as its address."""
+        return open_storage(within(self.address, f"spark/{source}"))
 
     def refuse_other_registry(self, registry: str | None) -> None:
         """Refuse a registry that is not the one whose queries the pipeline has served; `registry` is its identity."""
         known = (_read_identity(self.storage) or {}).get("registry")
         if registry is not None and known not in (None, registry):
             raise RegistryError(
-                f"the state in {self.path} belongs to another registry than the one that is named now",
+                f"the state in {self.address} belongs to another registry than the one that is named now",
                 hint="name the registry that the pipeline had before, or give the pipeline a new checkpoint",
             )
 
@@ -143,13 +167,19 @@ class StateFolder:
         """
         for source in VersionLog(self.batches).sources():
             last = VersionLog(self.batches).last(source)
-            offsets = self.checkpoint(source) / "offsets"
-            known = offsets.is_dir() and any(path.name.isdigit() for path in offsets.iterdir())
+            checkpoint = self.checkpoint(source)
+            known = any(name.isdigit() for name in checkpoint.list("offsets"))
             if last is not None and not known:
                 raise FileError(
-                    f'{last.batch_id + 1} batches of source "{source}" were served, and {offsets.parent} is gone',
+                    f'{last.batch_id + 1} batches of source "{source}" were served, and {checkpoint} is gone',
                     hint="restore it from a copy, or give the pipeline a new checkpoint and a new place for results",
                 )
+
+
+def _address(place: Place) -> str:
+    """A path from the root on, or the address of another file system."""
+    here = local_path(str(place))
+    return str(place).rstrip("/") if here is None else str(here.absolute())
 
 
 def _read_identity(storage: Storage) -> dict[str, Any] | None:
@@ -169,26 +199,26 @@ _DAMAGED: Final = "restore it from a copy, or give the pipeline a new checkpoint
 _NEEDED: Final = {"pipeline": str, "name": str, "sources": list | tuple}
 
 
-def _refuse_others(path: Path, identity: dict[str, Any], name: str) -> None:
+def _refuse_others(address: str, identity: dict[str, Any], name: str) -> None:
     if identity["format"] != FORMAT:
         raise FileError(
-            f"the state in {path} has format {identity['format']}, not {FORMAT}",
+            f"the state in {address} has format {identity['format']}, not {FORMAT}",
             hint="use the version of eddyline that wrote it, or a new checkpoint",
         )
     for key, kind in _NEEDED.items():
         if not isinstance(identity.get(key), kind):
-            raise FileError(f'{path / IDENTITY} is damaged: "{key}" is missing', hint=_DAMAGED)
+            raise FileError(f'{within(address, IDENTITY)} is damaged: "{key}" is missing', hint=_DAMAGED)
     if identity["name"] != name:
         raise FileError(
-            f'the state in {path} is that of pipeline "{identity["name"]}", not of "{name}"',
+            f'the state in {address} is that of pipeline "{identity["name"]}", not of "{name}"',
             hint="give every pipeline a checkpoint of its own",
         )
 
 
 def _refuse_strangers(storage: Storage) -> None:
-    """Refuse a folder with anything but a lock and what a crash has left of an identity."""
+    """Refuse a folder with anything but a lock, or a lease, and what a crash has left of an identity."""
     files = [name for name in storage.list("") if name != LOCK and not name.endswith(".draft")]
-    strangers = sorted([*files, *storage.folders("")])
+    strangers = sorted([*files, *(name for name in storage.folders("") if name != OWNER)])
     if strangers:
         raise FileError(
             f'{storage} is not empty and not the state of a pipeline: there is "{strangers[0]}"',

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Final
 from eddyline.delivery.retry import Pause
 from eddyline.errors import EddylineError, FileError, RegistryError
 from eddyline.queryset import QuerySet
-from eddyline.runtime.spark.transport.shipping import Shipment
+from eddyline.runtime.spark.transport.shipping import Shipment, ship_folder
 from eddyline.runtime.spark.versions.compiled import Compiled, Recipe
 from eddyline.runtime.spark.versions.deliverables import Deliverables, open_deliverables
 from eddyline.runtime.spark.versions.rebuild import Rebuild
 from eddyline.runtime.spark.versions.saved import SavedVersions
 from eddyline.sql.resolver import Resolver
-from eddyline.standing.saved.files import read_manifest
+from eddyline.storage.storage import Storage
 
 if TYPE_CHECKING:
     from eddyline.registry import Registry
@@ -44,14 +44,21 @@ class Versions:
         registry: Registry,
         folder: str | Path,
         *,
+        kept: Storage | None = None,
+        shared: bool = True,
         time_zone: str = "UTC",
         resolver: Resolver | None = None,
         resolver_key: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Open the versions in a folder; `resolver_key` is a text that changes when the resolver may answer otherwise."""
+        """Open the versions in a folder of this machine, or those that are `kept` elsewhere, to work with them there.
+
+        `shared` says that workers can read the folder. `resolver_key` is a text that changes when the resolver may answer
+        otherwise.
+        """
         self._registry = registry
-        self._saved = SavedVersions(Path(folder).absolute())
+        self._saved = SavedVersions(Path(folder).absolute(), kept)
+        self._shared = shared
         self._recipe = Recipe(time_zone, resolver, resolver_key)
         self._lock = threading.RLock()
         self._pause = Pause(clock=clock)
@@ -99,8 +106,7 @@ class Versions:
         """A version as it travels to workers; one that is on disk no longer is compiled again."""
         with self._lock:
             if version not in self._shipments:
-                folder = self._sound_folder(version)
-                self._shipments[version] = Shipment(read_manifest(folder)["key"], str(folder), None)
+                self._shipments[version] = ship_folder(self._sound_folder(version), shared=self._shared)
             return self._shipments[version]
 
     def table(self, version: int) -> Deliverables:

@@ -15,6 +15,7 @@ from eddyline.model.catalog import Stream
 from eddyline.registry import Registry
 from eddyline.runtime.spark.base.secrets import HIDDEN, Secret, revealed, scrubbed, secrets_in
 from eddyline.runtime.spark.base.settings import PipelineSettings, SourceSettings
+from eddyline.runtime.spark.base.storages import open_storage, within
 from eddyline.runtime.spark.base.values import PipelineIdentity
 from eddyline.runtime.spark.feedback.learning import Learning
 from eddyline.runtime.spark.functions import spark_resolver
@@ -23,10 +24,14 @@ from eddyline.runtime.spark.pipeline.batch.counting import Counting
 from eddyline.runtime.spark.pipeline.batch.dead_letters import DeadLetters
 from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
+from eddyline.runtime.spark.sessions import session_checks
 from eddyline.runtime.spark.sinks import Sink, make_router, make_sink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
 from eddyline.runtime.spark.versions.orders import Orders
+from eddyline.runtime.spark.versions.state import SETS, Ownership
+from eddyline.runtime.spark.versions.working_folder import WorkingFolder
 from eddyline.runtime.spark.watching import Metrics
+from eddyline.runtime.spark.watching.kept_metrics import KeptMetrics, metrics_in
 from eddyline.sql.resolver import Resolver
 from eddyline.storage.durable import make_folder
 
@@ -47,9 +52,11 @@ class BatchContext:
         self._open = ExitStack()
         names = [source.name for source in settings.sources]
         self.state = StateFolder.open(settings.checkpoint, name=settings.name, sources=names)
-        self.identity = PipelineIdentity(self.state.id, settings.name, str(self.state.path))
-        self.log = VersionLog(self.state.batches)
-        self.metrics = Metrics(self.state.metrics)
+        self.identity = PipelineIdentity(self.state.id, settings.name, self.state.address)
+        self.log = VersionLog(self.state.batches, self._check_owner)
+        self._ownership: Ownership | None = None
+        self.folder = WorkingFolder.of(self.state)
+        self.metrics = self._metrics()
         self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
         self._open.callback(self.learning.close)
         self.failures: dict[str, BaseException] = {}  # the last one of each source
@@ -61,7 +68,7 @@ class BatchContext:
             self.counting = Counting(self.registry, self.state.storage, self.state.id)
             self.resolver = spark_resolver(spark, self.registry.streams(), allowed=settings.functions)
             self.callers = Callers(self.resolver)
-            self.versions = open_versions(settings, spark, self.registry, self.state.sets, self.resolver)
+            self.versions = open_versions(settings, spark, self.registry, self.folder, self.resolver)
             self.state.remember_registry(self.registry.identity)  # after its history was seen to fit
             self.sinks = {
                 sink.name: self._opened(make_sink(sink, folder=folder_of(settings)))
@@ -75,6 +82,21 @@ class BatchContext:
             self.close()
             raise
 
+    def own(self) -> None:
+        """Own the state until this is closed; refused while another process does."""
+        self._ownership = self.state.lock()
+        self._open.callback(self._ownership.close)
+
+    def _check_owner(self) -> None:
+        if self._ownership is not None:
+            self._ownership.check()
+
+    def _metrics(self) -> Metrics:
+        metrics = metrics_in(self.folder.metrics, self.folder.kept)
+        if isinstance(metrics, KeptMetrics):
+            self._open.callback(metrics.close)
+        return metrics
+
     def _opened(self, sink: Sink) -> Sink:
         sink.open(self.identity)
         self._open.callback(sink.close)
@@ -86,8 +108,8 @@ class BatchContext:
 
     def current(self) -> int:
         """The newest version; processes that share the folder of versions write into it one after the other."""
-        make_folder(self.state.sets)  # for good, although it is only for the lock: versions are saved in it
-        with (self.state.sets / "lock").open("w") as file:
+        make_folder(self.folder.sets)  # for good, although it is only for the lock: versions are saved in it
+        with (self.folder.sets / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             return self.versions.current()
 
@@ -125,12 +147,18 @@ class BatchContext:
 
 
 def open_versions(
-    settings: PipelineSettings, spark: SparkSession, registry: Registry, folder: Path, resolver: Resolver
+    settings: PipelineSettings,
+    spark: SparkSession,
+    registry: Registry,
+    folder: WorkingFolder,
+    resolver: Resolver,
 ) -> Versions:
     """Versions of a registry as the pipeline compiles them."""
     return Versions(
         registry,
-        folder,
+        folder.sets,
+        kept=None if folder.kept is None else open_storage(within(str(folder.kept), SETS)),
+        shared=session_checks.is_local(spark),
         time_zone=settings.time_zone,
         resolver=resolver,
         resolver_key=" ".join([spark.version, *sorted(settings.functions)]),

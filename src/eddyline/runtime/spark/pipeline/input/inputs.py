@@ -10,18 +10,19 @@ Spark plans a batch before it runs it, so what is read here is final for every b
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
 from eddyline.errors import FileError
 from eddyline.runtime.spark.base.remote_folders import escaped, local_path
 from eddyline.runtime.spark.base.settings import SourceSettings
+from eddyline.storage.storage import Storage
 
 FILES: Final = frozenset({"parquet", "orc", "avro", "json", "csv", "xml", "text"})
 _FORM: Final = "v1"
+_LOG: Final = "sources/0"
+_HEAD: Final = 64  # bytes in which a file says its form
 _BLOCK: Final = 64 * 1024  # bytes that are read at a time from the end of a file
 
 
@@ -56,7 +57,7 @@ def check_source(settings: SourceSettings) -> None:
         )
 
 
-def files_of(checkpoint: Path, batches: tuple[range, ...]) -> list[str]:
+def files_of(checkpoint: Storage, batches: tuple[range, ...]) -> list[str]:
     """The files of some batches, in the order in which they came, as Spark's log has them: addresses, escaped."""
     found: dict[str, None] = {}
     for several in batches:
@@ -84,7 +85,7 @@ def readable_path(path: str) -> str:
     return str(local_path(path) or unquote(path))
 
 
-def offsets_of(checkpoint: Path, missed: tuple[range, ...]) -> list[KafkaOffsets]:
+def offsets_of(checkpoint: Storage, missed: tuple[range, ...]) -> list[KafkaOffsets]:
     """The stretches of Kafka's partitions that some batches read."""
     found = []
     for batches in missed:
@@ -94,87 +95,88 @@ def offsets_of(checkpoint: Path, missed: tuple[range, ...]) -> list[KafkaOffsets
     return found
 
 
-def _position(checkpoint: Path, batch: int) -> int:
+def _position(checkpoint: Storage, batch: int) -> int:
     """How far the log of files was read after a batch; -1: not at all."""
     return -1 if batch < 0 else int(_offset(checkpoint, batch)["logOffset"])
 
 
-def _offset(checkpoint: Path, batch: int) -> dict[str, Any]:
+def _offset(checkpoint: Storage, batch: int) -> dict[str, Any]:
     """The offset of the only source after a batch."""
-    path = checkpoint / "offsets" / str(batch)
+    name = f"offsets/{batch}"
     try:
-        form, _, offset = path.read_text(encoding="utf-8").splitlines()[:3]
+        form, _, offset = checkpoint.read(name).decode().splitlines()[:3]
         if form != _FORM:
             raise ValueError(f"its form is {form}")
         found = json.loads(offset)
         return found if isinstance(found, dict) else {"logOffset": int(found)}
     except FileNotFoundError:
         raise FileError(
-            f"Spark's checkpoint no longer says what batch {batch} read: there is no {path}",
+            f"Spark's checkpoint no longer says what batch {batch} read: there is no {checkpoint}/{name}",
             hint="it keeps the last spark.sql.streaming.minBatchesToRetain batches, 100 if nothing is said",
         ) from None
     except (OSError, ValueError, KeyError) as error:
-        raise FileError(f"{path} is not understood: {error}") from None
+        raise FileError(f"{checkpoint}/{name} is not understood: {error}") from None
 
 
-def _entries(checkpoint: Path, first: int, last: int) -> list[dict[str, Any]]:
+def _entries(checkpoint: Storage, first: int, last: int) -> list[dict[str, Any]]:
     """What the log of files says of some of its numbers, `last` included."""
-    folder = checkpoint / "sources" / "0"
     found: list[dict[str, Any]] = []
     compacted: set[int] = set()
     for number in range(first, last + 1):
+        name = f"{_LOG}/{number}"
         try:
-            form, *lines = (folder / str(number)).read_bytes().splitlines()
+            form, *lines = checkpoint.read(name).splitlines()
         except FileNotFoundError:
             compacted.add(number)
             continue
-        _check_form(folder / str(number), form)
+        _check_form(checkpoint, name, form)
         found += [json.loads(line) for line in lines]
     if compacted:
-        inside = _ending(_compact(folder, max(compacted)), min(compacted))
+        inside = _ending(checkpoint, _compact(checkpoint, max(compacted)), min(compacted))
         found += [entry for entry in inside if entry["batchId"] in compacted]
     return found
 
 
-def _compact(folder: Path, number: int) -> Path:
+def _compact(checkpoint: Storage, number: int) -> str:
     """The first file of those that have everything up to a number."""
-    names = [path.name.removesuffix(".compact") for path in folder.glob("*.compact")]
+    names = [name.removesuffix(".compact") for name in checkpoint.list(_LOG) if name.endswith(".compact")]
     later = [int(name) for name in names if name.isdecimal() and int(name) >= number]
     if not later:
         raise FileError(
-            f"Spark's checkpoint does not say which files came: {folder / str(number)} is missing"
+            f"Spark's checkpoint does not say which files came: {checkpoint}/{_LOG}/{number} is missing"
         )
-    return folder / f"{min(later)}.compact"
+    return f"{_LOG}/{min(later)}.compact"
 
 
-def _ending(path: Path, first: int) -> list[dict[str, Any]]:
+def _ending(checkpoint: Storage, name: str, first: int) -> list[dict[str, Any]]:
     """The entries of a file from a number on: it has all that ever came, the newest last, so it is read from its end."""
-    with path.open("rb") as file:
-        _check_form(path, file.readline().strip())
-        head, begin = file.tell(), file.seek(0, os.SEEK_END)
-        size = _BLOCK
-        lines: list[bytes] = []
-        while begin > head and (not lines or json.loads(lines[0])["batchId"] >= first):
-            begin, size = max(head, begin - size), 2 * size
-            file.seek(begin)
-            lines = file.read().splitlines()[0 if begin == head else 1 :]  # the first may be half a line
+    content = checkpoint.map(name)
+    head = content[:_HEAD].tobytes().find(b"\n") + 1
+    _check_form(checkpoint, name, content[: max(0, head - 1)].tobytes())
+    begin, size = len(content), _BLOCK
+    lines: list[bytes] = []
+    while begin > head and (not lines or json.loads(lines[0])["batchId"] >= first):
+        begin, size = max(head, begin - size), 2 * size
+        lines = (
+            content[begin:].tobytes().splitlines()[0 if begin == head else 1 :]
+        )  # the first may be half a line
     return [json.loads(line) for line in lines]
 
 
-def _check_form(path: Path, form: bytes) -> None:
-    if form.decode() != _FORM:
-        raise FileError(f"{path} is not understood: its form is {form.decode()}")
+def _check_form(checkpoint: Storage, name: str, form: bytes) -> None:
+    if form.strip().decode() != _FORM:
+        raise FileError(f"{checkpoint}/{name} is not understood: its form is {form.decode()}")
 
 
-def _initial(checkpoint: Path) -> dict[str, dict[str, int]]:
+def _initial(checkpoint: Storage) -> dict[str, dict[str, int]]:
     """Where Kafka's partitions were when the first batch was planned."""
-    path = checkpoint / "sources" / "0" / "0"
+    name = f"{_LOG}/0"
     try:
-        text = path.read_bytes().lstrip(b"\0").decode()
+        text = checkpoint.read(name).lstrip(b"\0").decode()
         form, _, offset = text.partition("\n")
         if form != _FORM:
             raise ValueError(f"its form is {form}")
         found: dict[str, dict[str, int]] = json.loads(offset)
         return found
     except (OSError, ValueError) as error:
-        raise FileError(f"{path} is not understood: {error}") from None
+        raise FileError(f"{checkpoint}/{name} is not understood: {error}") from None

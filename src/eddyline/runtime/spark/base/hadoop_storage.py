@@ -1,0 +1,315 @@
+"""Files on any file system that Spark reaches (`s3a:`, `hdfs:`, `abfss:`, `gs:`, `dbfs:`, ...), through Spark's own driver.
+
+Spark's checkpoint and results need Hadoop's file system for an address anyway, with its jars and credentials, which renew
+themselves there. So state goes the same way: nothing else has to be installed or told a secret
+(docs/decisions/0026-state-through-sparks-file-systems.md).
+
+Two kinds of file systems are told apart. In object stores a file is there when its writer closes it, whole, and renaming copies.
+Elsewhere a file shows while it is written, and renaming is one step: there a file is written under another name first.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import numpy as np
+
+from eddyline.errors import SetupError
+from eddyline.runtime.spark.base.failures import in_words
+from eddyline.storage.object_log import ObjectLineLog
+from eddyline.storage.storage import Bytes
+
+OBJECT_STORES: Final = frozenset({"s3a", "s3", "s3n", "gs", "oss", "cosn", "obs"})
+PACKAGES: Final = {  # what brings the file systems that do not come with Spark
+    "s3a": "org.apache.hadoop:hadoop-aws:{hadoop}",
+    "abfs": "org.apache.hadoop:hadoop-azure:{hadoop}",
+    "abfss": "org.apache.hadoop:hadoop-azure:{hadoop}",
+    "wasbs": "org.apache.hadoop:hadoop-azure:{hadoop}",
+    "gs": "com.google.cloud.bigdataoss:gcs-connector",
+}
+SMALL: Final = (
+    1 << 20
+)  # bytes that go through the gateway, which spells them as text; larger contents go by a file
+_CONDITIONAL: Final = "fs.option.create.conditional.overwrite"
+_MISSING: Final = ("No FileSystem for scheme", "ClassNotFoundException", "NoClassDefFoundError")
+
+
+class HadoopStorage:
+    """A folder of one of Spark's file systems, as a place for files that last; only where Spark's driver runs in this process."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address.rstrip("/")
+        self._scheme = urlsplit(address).scheme.lower()
+
+    def __str__(self) -> str:
+        return self.address
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a file of a name."""
+        with self._asking(name):
+            try:
+                return bool(self._files.getFileStatus(self._path(name)).isFile())
+            except Exception as error:
+                if _is(error, "FileNotFoundException"):
+                    return False
+                raise
+
+    def read(self, name: str) -> bytes:
+        """The content of a file; a `FileNotFoundError` if there is none."""
+        with self._asking(name):
+            stream = self._files.open(self._path(name))
+            try:
+                return bytes(_jvm().org.apache.commons.io.IOUtils.toByteArray(stream))
+            finally:
+                stream.close()
+
+    def map(self, name: str) -> Bytes:
+        """The content of a file, brought to this machine; what is written into the array stays in this process."""
+        with tempfile.TemporaryDirectory(prefix="eddyline-") as scratch:
+            copy = Path(scratch, "file")
+            self.fetch(name, copy)
+            if not copy.stat().st_size:  # nothing that could be mapped
+                return np.empty(0, np.uint8)
+            return np.asarray(np.memmap(copy, np.uint8, "c"))  # stays readable when its name is gone
+
+    def fetch(self, name: str, target: Path) -> None:
+        """Copy a file to this machine."""
+        with self._asking(name):
+            # The last argument: no checksum file beside the copy.
+            self._files.copyToLocalFile(False, self._path(name), _local(target), True)
+
+    def put(self, name: str, content: bytes | Iterable[bytes]) -> None:
+        """Put a file in its place, or into that of another one; it lasts once this returns."""
+        with self._asking(name):
+            if self._scheme in OBJECT_STORES:
+                self._write(name, content, overwrite=True)
+                return
+            with self._draft(name, content) as draft:
+                self._rename(draft, name, overwrite=True)
+
+    def put_if_absent(self, name: str, content: bytes) -> bool:
+        """The same unless there is one already; gives whether it was put."""
+        with self._asking(name):
+            try:
+                if self._scheme in OBJECT_STORES:
+                    self._write(name, content, overwrite=False)
+                else:
+                    with self._draft(name, content) as draft:
+                        self._rename(draft, name, overwrite=False)
+                return True
+            except Exception as error:
+                if _is(error, "FileAlreadyExistsException", "RemoteFileChangedException"):
+                    return False
+                raise
+
+    def put_part(self, name: str, content: bytes) -> None:
+        """Put a file that nobody looks for before another one names it."""
+        with self._asking(name):
+            self._write(name, content, overwrite=True)
+
+    def delete(self, name: str) -> None:
+        """Delete a file, if it is there."""
+        with self._asking(name):
+            self._files.delete(self._path(name), False)
+
+    def delete_folder(self, folder: str) -> None:
+        """Delete a folder with all that is in it, if it is there."""
+        with self._asking(folder):
+            self._files.delete(self._path(folder), True)
+
+    def line_log(self, name: str) -> ObjectLineLog:
+        """The lines of a name, in a folder of that name."""
+        return ObjectLineLog(self, name)
+
+    def group(self) -> AbstractContextManager[None]:
+        """Nothing lasts longer for being put together with others here."""
+        return nullcontext()
+
+    def move_folder(self, folder: str, to: str) -> None:
+        """Give a folder another name: in one step, or, in object stores, by copying its files one by one."""
+        with self._asking(to):
+            target = self._path(to)
+            self._files.mkdirs(target.getParent())
+            if not self._files.rename(self._path(folder), target):
+                raise OSError(f"{self.address}/{folder} cannot be renamed to {to}")
+
+    def walk(self, folder: str) -> list[tuple[str, int]] | None:
+        """All files below a folder, named from it, with their sizes; None where there is no such folder."""
+        with self._asking(folder):
+            root = self._path(folder)
+            if not self._files.exists(root):
+                return None
+            found, files = [], self._files.listFiles(root, True)
+            start = len(str(self._files.makeQualified(root))) + 1
+            while files.hasNext():
+                status = files.next()
+                found.append((str(status.getPath())[start:], int(status.getLen())))
+            return sorted(found)
+
+    def folders(self, folder: str) -> list[str]:
+        """The names of the folders in a folder, without it; none if there is no such folder."""
+        return sorted(self._names(folder, folders=True))
+
+    def list(self, folder: str) -> list[str]:
+        """The names of the files in a folder, without it; none if there is no such folder."""
+        return sorted(self._names(folder, folders=False))
+
+    def _names(self, folder: str, *, folders: bool) -> Iterator[str]:
+        with self._asking(folder):
+            try:
+                found = self._files.listStatus(self._path(folder))
+            except Exception as error:
+                if _is(error, "FileNotFoundException"):
+                    return
+                raise
+            for status in found:
+                if status.isDirectory() == folders:
+                    yield str(status.getPath().getName())
+
+    @cached_property
+    def _files(self) -> Any:
+        """Hadoop's file system of the address."""
+        return _jvm().org.apache.hadoop.fs.FileSystem.get(self._path("").toUri(), _configuration())
+
+    def _path(self, name: str) -> Any:
+        return _jvm().org.apache.hadoop.fs.Path(f"{self.address}/{name}" if name else self.address)
+
+    def _write(self, name: str, content: bytes | Iterable[bytes], *, overwrite: bool) -> None:
+        stream = self._created(name, overwrite)
+        try:
+            if isinstance(content, bytes) and len(content) <= SMALL:
+                stream.write(bytearray(content))
+            else:
+                _copy_by_a_file([content] if isinstance(content, bytes) else content, stream)
+        except BaseException:
+            _abort(stream)
+            raise
+        stream.close()  # here it gets its place, and its name may turn out to be taken
+
+    def _created(self, name: str, overwrite: bool) -> Any:
+        builder = self._files.createFile(self._path(name)).recursive().overwrite(overwrite)
+        if not overwrite and self._scheme == "s3a":
+            # S3 itself then refuses a name that is taken, when the file is closed; otherwise it is only asked before.
+            builder = builder.must(_CONDITIONAL, True)
+        return builder.build()
+
+    @contextmanager
+    def _draft(self, name: str, content: bytes | Iterable[bytes]) -> Iterator[str]:
+        """A content under a name that readers of results pass over."""
+        folder, slash, last = name.rpartition("/")
+        draft = f"{folder}{slash}.{last}.{uuid4().hex}.draft"
+        try:
+            self._write(draft, content, overwrite=True)
+            yield draft
+        except BaseException:
+            self._files.delete(self._path(draft), False)
+            raise
+
+    def _rename(self, draft: str, name: str, *, overwrite: bool) -> None:
+        """Unlike the older call of the file system, that of a context says what is wrong, and can overwrite."""
+        fs, gateway = _jvm().org.apache.hadoop.fs, _gateway()
+        options = gateway.new_array(fs.Options.Rename, 1)
+        options[0] = fs.Options.Rename.OVERWRITE if overwrite else fs.Options.Rename.NONE
+        context = fs.FileContext.getFileContext(self._path("").toUri(), _configuration())
+        context.rename(self._path(draft), self._path(name), options)
+
+    @contextmanager
+    def _asking(self, name: str) -> Iterator[None]:
+        """Java's failures as Python's own: no such file, no such file system, or any other of the system."""
+        try:
+            yield
+        except Exception as error:
+            if not _is_of_java(error):
+                raise
+            raise self._failure(error, name) from None
+
+    def _failure(self, error: Exception, name: str) -> Exception:
+        said, where = in_words(error), f"{self.address}/{name}" if name else self.address
+        if any(words in str(error) for words in _MISSING):
+            package = PACKAGES.get(self._scheme, "").format(hadoop=_hadoop_version())
+            hint = f'"spark.jars.packages" = "{package}"' if package else "give Spark the jars that it needs"
+            return SetupError(f"Spark has no file system for {self.address}: {said}", hint=hint)
+        if _is(error, "FileNotFoundException"):
+            return FileNotFoundError(f"{where}: {said}")
+        return OSError(f"{where}: {said}")
+
+
+def reaches_hadoop() -> bool:
+    """Whether this process has a driver of Spark: with Spark Connect it is another one's."""
+    return _context() is not None
+
+
+def _context() -> Any:
+    try:
+        from pyspark import SparkContext
+    except ImportError:
+        return None
+    return getattr(SparkContext, "_active_spark_context", None)
+
+
+def _gateway() -> Any:
+    context = _context()
+    if context is None:
+        raise SetupError(
+            "files of this address are reached through Spark's driver, and this process has none",
+            hint="start a session first; with Spark Connect name a folder that this machine has mounted",
+        )
+    return context._gateway
+
+
+def _jvm() -> Any:
+    return _gateway().jvm
+
+
+def _configuration() -> Any:
+    _gateway()
+    return _context()._jsc.hadoopConfiguration()
+
+
+def _hadoop_version() -> str:
+    return str(_jvm().org.apache.hadoop.util.VersionInfo.getVersion())
+
+
+def _local(path: Path) -> Any:
+    return _jvm().org.apache.hadoop.fs.Path(f"file://{path}")
+
+
+def _copy_by_a_file(content: Iterable[bytes], stream: Any) -> None:
+    """Write a content of any size: Java reads it from a file, which is quicker than to spell it."""
+    with tempfile.NamedTemporaryFile(prefix="eddyline-") as file:
+        file.writelines(content)
+        file.flush()
+        source = _jvm().java.io.FileInputStream(file.name)
+        try:
+            _jvm().org.apache.hadoop.io.IOUtils.copyBytes(source, stream, SMALL, False)
+        finally:
+            source.close()
+
+
+def _abort(stream: Any) -> None:
+    """Let a stream go without a file in its place, where the store can do that."""
+    try:
+        stream.abort()
+    except Exception:
+        stream.close()
+
+
+def _is_of_java(error: BaseException) -> bool:
+    return type(error).__name__ == "Py4JJavaError"
+
+
+def _is(error: BaseException, *classes: str) -> bool:
+    """Whether Java raised one of these, or something that was caused by one."""
+    found = getattr(error, "java_exception", None)
+    while found is not None:
+        if str(found.getClass().getSimpleName()) in classes:
+            return True
+        found = found.getCause()
+    return False

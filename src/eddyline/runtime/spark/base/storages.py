@@ -1,0 +1,29 @@
+"""Addresses to storages: paths and file: addresses are this machine's, all others are reached through Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eddyline.runtime.spark.base.hadoop_storage import HadoopStorage
+from eddyline.runtime.spark.base.remote_folders import local_path
+from eddyline.storage.local import LocalStorage
+from eddyline.storage.storage import Storage
+
+
+def open_storage(address: str | Path) -> Storage:
+    """The files of a folder.
+
+    >>> str(open_storage("file:///shared/state")), str(open_storage("s3a://bucket/state/"))
+    ('/shared/state', 's3a://bucket/state')
+    """
+    here = local_path(str(address))
+    return HadoopStorage(str(address)) if here is None else LocalStorage(here.absolute())
+
+
+def within(address: str, name: str) -> str:
+    """The address of something in a folder.
+
+    >>> within("s3a://bucket/state/", "spark/quotes"), within("/state", "spark")
+    ('s3a://bucket/state/spark/quotes', '/state/spark')
+    """
+    return f"{address.rstrip('/')}/{name}"

@@ -1,0 +1,63 @@
+"""Compiled versions in a storage elsewhere, brought to this machine, and put there when they are new.
+
+Segments and pages are named by their content, so that a file which is there need not be put again. As on disk, the manifest comes
+last, and goes first: without one there is no version.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Final
+
+from eddyline.standing.saved.files import MANIFEST, SEGMENTS, files_of, sweep
+from eddyline.storage.local import LocalStorage
+from eddyline.storage.storage import Storage
+
+VERSIONS: Final = "versions"
+PAGES: Final = "pages"
+
+
+class SetMirror:
+    """The versions of a storage, and the folder of this machine that has the same ones."""
+
+    def __init__(self, storage: Storage, root: Path) -> None:
+        self._storage = storage
+        self._root = root
+        self._here = LocalStorage(root)
+        self._there = {f"{folder}/{name}" for folder in (SEGMENTS, PAGES) for name in storage.list(folder)}
+        for name in storage.folders(VERSIONS):
+            self._fetch(name)
+
+    def publish(self, name: str) -> None:
+        """Put a version that is here there, too."""
+        *contents, manifest = files_of(self._root / VERSIONS / name)
+        for file in contents:
+            if file not in self._there:
+                self._storage.put(file, self._here.read(file))
+                self._there.add(file)
+        # If absent: one of the name was put by a process that owned the state before, of the same version of the registry.
+        self._storage.put_if_absent(manifest, self._here.read(manifest))
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Delete versions there."""
+        for name in names:
+            self._storage.delete(f"{VERSIONS}/{name}/{MANIFEST}")
+            self._storage.delete_folder(f"{VERSIONS}/{name}")
+
+    def sweep(self, needed: Collection[str]) -> None:
+        """Delete the segments and pages there that nobody needs."""
+        sweep(self._storage, needed)
+        self._there &= set(needed)
+
+    def _fetch(self, name: str) -> None:
+        """Bring a version here; one of which something is missing is none, and is compiled again."""
+        manifest = f"{VERSIONS}/{name}/{MANIFEST}"
+        try:
+            self._here.put(manifest, self._storage.read(manifest))
+            for file in files_of(self._root / VERSIONS / name)[:-1]:
+                if not self._here.exists(file):
+                    self._here.put(file, self._storage.read(file))
+        except FileNotFoundError:
+            shutil.rmtree(self._root / VERSIONS / name, ignore_errors=True)

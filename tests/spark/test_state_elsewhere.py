@@ -1,0 +1,156 @@
+"""A pipeline whose state, results and dead letters lie on a file system of Spark's: here Hadoop's viewfs, with a folder behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from eddyline.errors import FileError, SetupError, SinkError
+from eddyline.runtime.spark.base.hadoop_storage import HadoopStorage
+from eddyline.runtime.spark.base.settings import PipelineSettings
+from eddyline.runtime.spark.versions import StateFolder
+from eddyline.runtime.spark.watching.kept_metrics import metrics_in
+from eddyline.spark import Pipeline
+from eddyline.storage.lease import Lease
+from tests.spark.pipelines import Place, log_of, quotes, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.usefixtures("impatient")
+CHEAP = "SELECT id, price FROM quotes WHERE price < 4"
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A file system with one folder; `behind` is what it shows."""
+
+    address: str
+    behind: Path
+
+
+@pytest.fixture
+def elsewhere(spark: SparkSession, tmp_path: Path) -> Iterator[Elsewhere]:
+    behind = tmp_path / "behind"
+    behind.mkdir()
+    name = f"t{abs(hash(str(tmp_path)))}"
+    context: Any = spark.sparkContext
+    key = f"fs.viewfs.mounttable.{name}.link./data"
+    context._jsc.hadoopConfiguration().set(key, behind.as_uri())
+    yield Elsewhere(f"viewfs://{name}/data", behind)
+    context._jsc.hadoopConfiguration().unset(key)
+
+
+def settings_of(place: Place, elsewhere: Elsewhere) -> PipelineSettings:
+    (sink,) = place.settings.sinks
+    sinks = (replace(sink, path=f"{elsewhere.address}/out"),)
+    return replace(place.settings, checkpoint=f"{elsewhere.address}/state", sinks=sinks)
+
+
+def results(elsewhere: Elsewhere) -> list[tuple[str, int]]:
+    """Query and id of every result, as a reader finds them that goes by the records."""
+    import pyarrow.parquet as pq
+
+    out = elsewhere.behind / "out"
+    records = sorted((out / "_commits").rglob("[!.]*.json"))
+    files = [file for record in records for file in json.loads(record.read_text())["files"]]
+    rows = [
+        row for file in files if file.endswith(".parquet") for row in pq.read_table(out / file).to_pylist()
+    ]
+    return sorted((row["query_id"], json.loads(row["payload"])["id"]) for row in rows)
+
+
+def test_the_whole_way_and_on(spark: SparkSession, place: Place, elsewhere: Elsewhere) -> None:
+    settings = settings_of(place, elsewhere)
+    place.register({"cheap": CHEAP})
+    place.write("a.json", quotes(0), "{broken")
+    first = run(settings, spark)
+    assert results(elsewhere) == [("cheap", id) for id in range(6)]
+    place.register({"odd": "SELECT id, price FROM quotes WHERE symbol = 'b'"})
+    place.write("b.json", quotes(6))
+    second = run(settings, spark)
+    assert results(elsewhere) == [("cheap", id) for id in range(8)] + [("odd", 7), ("odd", 10)]
+    assert first.id == second.id
+    assert [pin.version for pin in log_of(settings).pins("quotes")] == [1, 2]
+    state = elsewhere.behind / "state"
+    letters = [path for path in (state / "dead-letters").rglob("*.json") if "batch=0" in str(path.parent)]
+    assert any("{broken" in path.read_text() for path in letters)
+    assert sorted(path.name for path in (state / "sets" / "versions").iterdir()) == ["2"]
+    assert not (place.folder / "state").exists()
+    found = StateFolder.find(settings.checkpoint)
+    assert metrics_in(place.folder / "copy.jsonl", found.storage).totals.count("rows") == 13
+    assert StateFolder.is_running(settings.checkpoint) is None
+
+
+def test_a_plan_changes_nothing(spark: SparkSession, place: Place, elsewhere: Elsewhere) -> None:
+    settings = settings_of(place, elsewhere)
+    place.register({"cheap": CHEAP})
+    place.write("a.json", quotes(0))
+    assert Pipeline(settings).plan(spark).goes_on is False
+    assert list(elsewhere.behind.iterdir()) == []
+
+
+def test_two_owners(spark: SparkSession, place: Place, elsewhere: Elsewhere) -> None:
+    settings = settings_of(place, elsewhere)
+    place.register({"cheap": CHEAP})
+    state = StateFolder.open(settings.checkpoint, name="market", sources=["quotes"])
+    owned = pytest.raises(FileError, match=r"the state in viewfs://.* is used by process \d+")
+    with Lease(state.storage, "it", hint="wait", renewed=0.1), owned:
+        run(settings, spark)
+    run(settings, spark)
+
+
+def test_what_belongs_to_others(spark: SparkSession, place: Place, elsewhere: Elsewhere) -> None:
+    settings = settings_of(place, elsewhere)
+    place.register({"cheap": CHEAP})
+    (elsewhere.behind / "out").mkdir()
+    (elsewhere.behind / "out" / "mine.txt").touch()
+    with pytest.raises(SinkError, match="is not empty, and nothing in it says that a pipeline wrote it"):
+        run(settings, spark)
+    (elsewhere.behind / "out" / "mine.txt").unlink()
+    (elsewhere.behind / "other").mkdir()
+    (elsewhere.behind / "other" / "mine.txt").touch()
+    with pytest.raises(
+        FileError, match=r'is not empty and not the state of a pipeline: there is "mine\.txt"'
+    ):
+        run(replace(settings, checkpoint=f"{elsewhere.address}/other"), spark)
+
+
+def test_a_file_system_that_spark_does_not_have(spark: SparkSession, place: Place) -> None:
+    place.register({"cheap": CHEAP})
+    with pytest.raises(SetupError, match="Spark has no file system for s3a://bucket/state") as caught:
+        run(replace(place.settings, checkpoint="s3a://bucket/state"), spark)
+    assert "org.apache.hadoop:hadoop-aws:" in (caught.value.hint or "")
+
+
+def test_a_storage_like_any_other(elsewhere: Elsewhere) -> None:
+    """What every storage does; objects are put whole, and larger ones go by a file."""
+    files = HadoopStorage(elsewhere.address)
+    assert files.list("") == files.folders("none") == [] and not files.exists("a/b")
+    files.put("a/b", b"one")
+    files.put("a/b", [b"t", b"wo"])
+    assert (files.read("a/b"), files.put_if_absent("a/b", b"three"), files.read("a/b")) == (
+        b"two",
+        False,
+        b"two",
+    )
+    assert (
+        files.put_if_absent("a/c", b"three") and files.list("a") == ["b", "c"] and files.folders("") == ["a"]
+    )
+    files.put("large", b"x" * 3_000_000)
+    assert bytes(files.map("large")) == b"x" * 3_000_000 and bytes(files.map("a/b")) == b"two"
+    files.put("empty", b"")
+    assert bytes(files.map("empty")) == files.read("empty") == b""
+    files.move_folder("a", "moved/to")
+    assert files.walk("moved") == [("to/b", 3), ("to/c", 5)] and files.walk("a") is None
+    files.delete("moved/to/b")
+    files.delete("moved/to/b")
+    files.delete_folder("moved")
+    assert files.folders("") == []
+    with pytest.raises(FileNotFoundError):
+        files.read("a/b")

@@ -1,0 +1,107 @@
+"""A lease: one owner at a time, taken over from the dead, and an owner that was not heard of finds out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from eddyline.errors import FileError, OwnershipError
+from eddyline.storage.lease import FOLDER, Lease, leaseholder_of
+from eddyline.storage.local import LocalStorage
+
+LASTS = 0.4
+HOLD = """
+import sys
+from pathlib import Path
+from eddyline.storage.lease import Lease
+from eddyline.storage.local import LocalStorage
+lease = Lease(LocalStorage(Path(sys.argv[1])), "it", hint="")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def lease(path: Path, *, renewed: float = LASTS / 8, lasts: float = LASTS) -> Lease:
+    return Lease(LocalStorage(path), "the state", hint="stop it", lasts=lasts, renewed=renewed)
+
+
+def as_elsewhere(path: Path) -> None:
+    """Have the last owner look as if it ran on another machine."""
+    (file,) = (path / FOLDER).glob("*.json")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "kernel": "another"}))
+
+
+def test_one_owner_after_the_other(tmp_path: Path) -> None:
+    assert leaseholder_of(LocalStorage(tmp_path)) is None
+    with lease(tmp_path) as first:
+        first.check()
+        assert leaseholder_of(LocalStorage(tmp_path)) is not None
+        with pytest.raises(FileError, match=r"the state is used by process \d+ on ") as caught:
+            lease(tmp_path)
+        assert caught.value.hint == "stop it"
+    assert leaseholder_of(LocalStorage(tmp_path)) is None
+    with lease(tmp_path) as second:
+        assert second.number > first.number
+
+
+def test_of_many_one_wins(tmp_path: Path) -> None:
+    won: list[Lease] = []
+
+    def attempt() -> None:
+        with suppress(FileError):
+            won.append(lease(tmp_path))
+
+    threads = [threading.Thread(target=attempt) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+    won[0].close()
+
+
+def test_a_dead_process_of_this_machine_is_not_waited_for(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None and other.stdout.readline() == "held\n"
+        with pytest.raises(FileError, match=f"used by process {other.pid}"):
+            Lease(LocalStorage(tmp_path), "it", hint="", lasts=30)
+        other.kill()
+        other.wait()
+        lease(tmp_path, lasts=1e6).close()
+
+
+def test_taken_over_from_one_that_is_not_heard_of(tmp_path: Path) -> None:
+    silent = lease(tmp_path, renewed=1e6)
+    as_elsewhere(tmp_path)
+    with lease(tmp_path, renewed=1e6) as heir:
+        with pytest.raises(OwnershipError, match="was taken over by another process"):
+            silent._renew()
+        heir.check()
+        silent.close()  # lets go of nothing
+        assert leaseholder_of(LocalStorage(tmp_path)) is not None
+
+
+def test_one_that_was_not_heard_of_asks_before_it_goes_on(tmp_path: Path) -> None:
+    now = [0.0]
+    files = LocalStorage(tmp_path)
+    owner = Lease(files, "it", hint="", lasts=30, renewed=1e6, clock=lambda: now[0])
+    owner.check()
+    files.put(f"{FOLDER}/{owner.number + 1:012d}.json", b"{}")
+    owner.check()  # heard of a moment ago: nothing is asked
+    now[0] = 16.0
+    with pytest.raises(OwnershipError):
+        owner.check()
+
+
+def test_damaged(tmp_path: Path) -> None:
+    LocalStorage(tmp_path).put(f"{FOLDER}/000000000001.json", b"{")
+    with pytest.raises(FileError, match="is damaged"):
+        lease(tmp_path)
