@@ -42,12 +42,17 @@ def test_a_store_that_fails(found: dict[str, Any], name: str) -> None:
     """The run ends with an error of ours that names the address; the next run does all of the work."""
     case = found[name]
     assert case["said"].startswith("FileError: ") and f"s3a://bucket/{name.replace(' ', '-')}" in case["said"]
+    assert "is damaged" not in case["said"], "nothing is, and a new checkpoint would deliver everything again"
     assert (case["after"], case["results"]) == ("", BOTH)
 
 
-@pytest.mark.parametrize("name", ["is slow", "lists late"])
-def test_a_store_that_is_behind(found: dict[str, Any], name: str) -> None:
-    assert found[name] == {"said": "", "after": "", "results": BOTH}
+def test_a_store_that_is_slow(found: dict[str, Any]) -> None:
+    assert found["is slow"] == {"said": "", "after": "", "results": BOTH}
+
+
+def test_a_store_that_lists_late(found: dict[str, Any]) -> None:
+    """Spark's own checkpoint may fail there, on a folder that it has just made; nothing is lost or twice for it."""
+    assert (found["lists late"]["after"], found["lists late"]["results"]) == ("", BOTH)
 
 
 def test_a_store_that_disappears_for_a_while(found: dict[str, Any]) -> None:
