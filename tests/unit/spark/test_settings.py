@@ -281,6 +281,6 @@ def test_no_file(tmp_path: Path) -> None:
 
 def test_the_example_of_the_page(folder: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "pipeline.md").read_text()
-    (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    example, *_ = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     settings = read(folder, example)
     assert settings.default_sink is not None and settings.sources[0].stream == "quotes"

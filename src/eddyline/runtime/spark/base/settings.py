@@ -152,6 +152,9 @@ class PipelineSettings:
     quarantine: bool = True
     """Whether a query whose function fails is disabled in the registry; its function counts as NULL either way."""
 
+    keep_days: int = 90
+    """For how many days it is kept which version served which batch."""
+
     retries: int = 5
     """How often in a row a source is started again after a failure before the pipeline stops."""
 

@@ -28,6 +28,7 @@ from eddyline.runtime.spark.base.toml_table import TomlTable
 FILE_FORMATS: Final = ("json", "csv", "parquet", "orc", "text", "xml", "avro", "binaryfile")
 _TRIGGER: Final = re.compile(r"\d+ (millisecond|second|minute|hour|day)s?")
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_MOST_DAYS: Final = 36_500
 _MOST_RETRIES: Final = 1_000_000
 
 
@@ -73,6 +74,7 @@ def _pipeline(
         prometheus=table.number("prometheus", None, 0, 65535),
         functions=table.texts("functions"),
         quarantine=table.flag("quarantine", True),
+        keep_days=cast(int, table.number("keep_days", 90, 1, _MOST_DAYS)),
         retries=cast(int, table.number("retries", 5, 0, _MOST_RETRIES)),
         order=cast(StrategyName, table.text("order", "adaptive", allowed=get_args(StrategyName))),
         sources=tuple(_source(one, folder) for one in sources),

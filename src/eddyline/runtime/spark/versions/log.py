@@ -154,6 +154,27 @@ class VersionLog:
                 found += [served.pin for served in recent if served.committed is None]
         return found
 
+    def forget(self, source: str, before: datetime) -> int:
+        """Delete what is kept of batches that were pinned before a moment, whole logs of a thousand; gives how many logs.
+
+        The newest two stay, and with them every batch that may run again.
+        """
+        gone = 0
+        for number in sorted(self._numbers(source))[:-2]:
+            newest = [
+                served.pin.at for served in self.batches(source, number * BATCHES, (number + 1) * BATCHES - 1)
+            ]
+            if newest and max(newest) >= before:
+                break
+            self._guard()
+            name = _log_name(source, number)
+            if self._storage.exists(name):
+                self._storage.delete(name)
+            else:
+                self._storage.delete_folder(name)
+            gone += 1
+        return gone
+
     def _numbers(self, source: str) -> list[int]:
         """The numbers of a source's logs, which are files or, where nothing can be appended to those, folders."""
         names = [*self._storage.list(_name(source)), *self._storage.folders(_name(source))]
@@ -183,7 +204,7 @@ class VersionLog:
         key = (source, number)
         file = self._files.pop(key, None)
         if file is None:
-            file = PinFile(self._storage, f"{_name(source)}/{number * BATCHES:09d}.jsonl", source)
+            file = PinFile(self._storage, _log_name(source, number), source)
         self._files[key] = file
         others = [known for known in self._files if known[0] == source]
         for known in others[:-OPEN_FILES]:
@@ -195,6 +216,10 @@ def _pinned(file: PinFile, source: str, batch_id: int) -> Served:
     if batch_id not in file.batches:
         raise FileError(f'batch {batch_id} of source "{source}" is not pinned')
     return file.batches[batch_id]
+
+
+def _log_name(source: str, number: int) -> str:
+    return f"{_name(source)}/{number * BATCHES:09d}.jsonl"
 
 
 def _name(source: str) -> str:

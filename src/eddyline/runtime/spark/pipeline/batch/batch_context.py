@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import time
 from collections import OrderedDict
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MAX_OPEN: Final = 4  # versions whose plans are kept
+FORGET: Final = 3600.0  # seconds between two looks for old records
 PATIENCE: Final = 5.0  # seconds that a batch waits for a registry that is locked
 
 
@@ -63,6 +66,7 @@ class BatchContext:
         self._plans: OrderedDict[int, VersionPlan] = OrderedDict()
         self._finding = Lock()
         self._forgotten = 0  # versions below are deleted
+        self._forget_again = 0.0  # when old records of batches are looked for
         try:
             self.registry = self._open.enter_context(open_registry(settings))
             self.counting = Counting(self.registry, self.state.storage, self.state.id)
@@ -130,16 +134,26 @@ class BatchContext:
             return found
 
     def forget(self, version: int) -> None:
-        """Delete compiled versions that no batch needs any more, when a version has come after them.
+        """Delete compiled versions that no batch needs any more, when a version has come after them, and old records of batches.
 
         Only where all that use them can be seen.
         """
+        self._forget_batches()
         with self._finding:
             if self._shared or version <= self._forgotten:
                 return
             self._forgotten = version
         needed = {pin.version for pin in self.log.uncommitted()}
         self.versions.forget(version, keep=needed)
+
+    def _forget_batches(self) -> None:
+        with self._finding:
+            if self._shared or time.monotonic() < self._forget_again:
+                return
+            self._forget_again = time.monotonic() + FORGET
+        before = datetime.now(UTC) - timedelta(days=self.settings.keep_days)
+        for source in self.settings.sources:
+            self.log.forget(source.name, before)
 
     def close(self) -> None:
         """Let go of everything."""
