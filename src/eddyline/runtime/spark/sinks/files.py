@@ -86,7 +86,8 @@ class FileSink(FolderSink):
         self._output_columns.settle(typed)
         shaped = columns(rows, typed, KEPT, (*FOLDERS, *self._settings.partition_by))
         shaped = with_parts(shaped, self._settings.partition_by, batch.at)
-        options = {**DEFAULTS.get(self._settings.format, {}), **revealed_all(self._settings.options)}
+        own = {**storage.write_options, **DEFAULTS.get(self._settings.format, {})}
+        options = {**own, **revealed_all(self._settings.options)}
         writer = shaped.write.format(self._settings.format).options(**options)
         writer.partitionBy(*self._settings.partition_by).mode("overwrite").save(f"{storage.address}/{to}")
 
