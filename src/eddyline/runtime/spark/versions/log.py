@@ -40,8 +40,8 @@ class VersionLog:
     >>> folder.cleanup()
     """
 
-    def __init__(self, storage: Storage, guard: Callable[[], None] = lambda: None) -> None:
-        """`guard` raises where this process must not write any more: another one has taken over."""
+    def __init__(self, storage: Storage, guard: Callable[[bool], None] = lambda ask: None) -> None:
+        """`guard` raises where this process must not write any more, because another one has taken over; if asked, for sure."""
         self._storage = storage
         self._guard = guard
         self._files: dict[tuple[str, int], PinFile] = {}
@@ -166,7 +166,7 @@ class VersionLog:
             ]
             if newest and max(newest) >= before:
                 break
-            self._guard()
+            self._guard(False)
             name = _log_name(source, number)
             if self._storage.exists(name):
                 self._storage.delete(name)
@@ -184,7 +184,7 @@ class VersionLog:
     def _append(self, source: str, batch_id: int, line_of: Callable[[PinFile], Line | None]) -> Served:
         """The batch, after a line was appended, if one is needed: `line_of` says it from what was read."""
         assert batch_id >= 0, "Spark counts batches from zero"
-        self._guard()
+        self._guard(False)
         with self._lock:
             file = self._file(source, batch_id // BATCHES)
             try:
@@ -194,6 +194,7 @@ class VersionLog:
                     # Where another process was first, what it wrote decides anew: it may have pinned the same batch.
                     if line is None or file.append(line):
                         return file.batches[batch_id]
+                    self._guard(True)
             except OSError as error:
                 raise FileError(
                     f'batch {batch_id} of source "{source}" cannot be written down in {self._storage}: {error}',

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from eddyline.config import OrderSettings
-from eddyline.errors import RegistryError, SchemaError
+from eddyline.errors import FileError, RegistryError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Registry
 from eddyline.runtime.spark.base.secrets import HIDDEN, Secret, revealed, scrubbed, secrets_in
@@ -59,7 +59,6 @@ class BatchContext:
         self.log = VersionLog(self.state.batches, self._check_owner)
         self._ownership: Ownership | None = None
         self.folder = WorkingFolder.of(self.state)
-        self.metrics = self._metrics()
         self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
         self._open.callback(self.learning.close)
         self.failures: dict[str, BaseException] = {}  # the last one of each source
@@ -68,6 +67,7 @@ class BatchContext:
         self._forgotten = 0  # versions below are deleted
         self._forget_again = 0.0  # when old records of batches are looked for
         try:
+            self.metrics = self._metrics()
             self.registry = self._open.enter_context(open_registry(settings))
             self.counting = Counting(self.registry, self.state.storage, self.state.id)
             self.resolver = spark_resolver(spark, self.registry.streams(), allowed=settings.functions)
@@ -82,6 +82,9 @@ class BatchContext:
             self.router = make_router(settings.sinks)
             self.dead_letters = DeadLetters(settings.dead_letter_folder, folder_of(settings))
             self.dead_letters.open(self.identity)
+        except OSError as error:  # of a store that refuses
+            self.close()
+            raise FileError(f"the state in {self.state.address} cannot be used: {error}") from error
         except BaseException:
             self.close()
             raise
@@ -91,9 +94,9 @@ class BatchContext:
         self._ownership = self.state.lock()
         self._open.callback(self._ownership.close)
 
-    def _check_owner(self) -> None:
+    def _check_owner(self, ask: bool) -> None:
         if self._ownership is not None:
-            self._ownership.check()
+            self._ownership.check(ask=ask)
 
     def _metrics(self) -> Metrics:
         metrics = metrics_in(self.folder.metrics, self.folder.kept)
