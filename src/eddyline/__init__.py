@@ -27,6 +27,7 @@ from eddyline.errors import (
     SettingsError,
     SetupError,
     SinkError,
+    SparkGoneError,
     UnknownQueryError,
     UsageError,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "SettingsError",
     "SetupError",
     "SinkError",
+    "SparkGoneError",
     "StandingQuery",
     "Stream",
     "UnknownQueryError",
