@@ -199,13 +199,18 @@ class _Told(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.view: View | None = None
+        self._others = (
+            logging.NullHandler()
+        )  # what py4j logs of a Java that has ended is pages, and told in a line
 
     def __enter__(self) -> _Told:
+        logging.getLogger().addHandler(self._others)
         logging.getLogger("eddyline").addHandler(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
         logging.getLogger("eddyline").removeHandler(self)
+        logging.getLogger().removeHandler(self._others)
 
     def emit(self, record: logging.LogRecord) -> None:
         """A warning."""

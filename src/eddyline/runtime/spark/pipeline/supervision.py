@@ -273,6 +273,7 @@ class Supervisor:
         )
         self.state = "waiting"
         self.restarts += 1
+        self._watch.begin()
         self._stopping.wait(pause)
 
 
