@@ -28,6 +28,7 @@ from eddyline.project.account import QueryAccounts, nothing
 from eddyline.project.stage import QueryColumns, Results, Selected
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions, TaskFeedback
 from eddyline.runtime.spark.functions import external_name
+from eddyline.runtime.spark.pipeline.batch.event_times import as_event_times, newest_event
 from eddyline.runtime.spark.pipeline.batch.result_rows import (
     DEAD_LETTER,
     NO_TYPED_COLUMNS,
@@ -134,6 +135,7 @@ class _ResultTask:
         self._keys = Keys(work.identity, work.source, work.batch_id)
         self._failed = dict.fromkeys(table.fallible_in(work.stream).expressions, 0)
         self._rows = self._unreadable = self._matched_rows = 0
+        self._newest: int | None = None
         self._accounts = nothing()
         self._delivered: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
@@ -149,6 +151,7 @@ class _ResultTask:
                 yield self._unreadable_rows(batch, origin, np.flatnonzero(~readable))
                 place = np.flatnonzero(readable)
                 batch = batch.take(pa.array(place))
+        self._newest = newest_event(batch, self._work.event_time, self._work.time_zone, self._newest)
         known = {call: batch.column(external_name(at)) for at, call in enumerate(self._work.externals)}
         found = self._queries.match(batch, stream=self._work.stream, known=known, failed=self._failed)
         results = Results(self._columns, *found.pair_arrays())
@@ -173,6 +176,7 @@ class _ResultTask:
             sinks=self._delivered,
             reasons=self._lost,
             blocks=self._keys.blocks,
+            newest=self._newest,
             working=thread_time() - self._started,
             segments=self._feedback.tallies(),
         )
@@ -284,16 +288,8 @@ class _ResultTask:
         name = self._work.event_time
         if name is None:
             return pa.nulls(len(rows), TIME)
-        times = batch.column(name).take(pa.array(rows))
-        if pa.types.is_date(times.type):
-            times = times.cast(pa.timestamp("us"))
-        if not pa.types.is_timestamp(times.type):
-            return pa.nulls(len(rows), TIME)
-        if times.type.tz is None:
-            times = pc.assume_timezone(
-                times, self._work.time_zone, ambiguous="earliest", nonexistent="earliest"
-            )
-        return times.cast(TIME)
+        times = as_event_times(batch.column(name).take(pa.array(rows)), self._work.time_zone)
+        return pa.nulls(len(rows), TIME) if times is None else times
 
     def _batch(self, count: int, structs: list[pa.Array], **columns: pa.Array) -> pa.RecordBatch:
         work = self._work

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,7 +42,7 @@ from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.versions.orders import Orders, in_words
 from eddyline.runtime.spark.watching import BatchReport
-from eddyline.runtime.spark.watching.values import MOST_TOP
+from eddyline.runtime.spark.watching.values import EPOCH, MOST_TOP
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -235,6 +236,8 @@ def _report(
         delivered=delivered.rows,
         seconds=stages.seconds,
         top=tuple((ids[number].as_py(), n) for number, n in summary.accounts.most_matches(MOST_TOP)),
+        failing=tuple((ids[number].as_py(), n) for number, n in summary.accounts.most_failures(MOST_TOP)),
+        newest_event=None if summary.newest is None else EPOCH + timedelta(microseconds=summary.newest),
         at=batch.at,
         problems=tuple(problems),
     )

@@ -37,6 +37,7 @@ class Summary:
     sinks: Counter[str] = field(default_factory=Counter)  # result rows
     reasons: Counter[str] = field(default_factory=Counter)  # of dead letters
     blocks: Counter[str] = field(default_factory=Counter)  # rows of files that several tasks read, see `Keys`
+    newest: int | None = None  # the latest event time, in microseconds since 1970
     working: float = 0.0  # seconds of workers' processors
     segments: Mapping[str, SegmentTally] = field(
         default_factory=dict
@@ -46,14 +47,14 @@ class Summary:
         """The accounts, and all else; `total` takes them back."""
         counts = {name: dict(getattr(self, name)) for name in ("failed", *_BY_NAME)}
         segments = {name: tally.as_json() for name, tally in self.segments.items()}
-        plain = {name: getattr(self, name) for name in _PLAIN}
+        plain = {name: getattr(self, name) for name in (*_PLAIN, "newest")}
         return self.accounts.to_ipc(), json.dumps({**plain, **counts, "segments": segments})
 
     @classmethod
     def of(cls, accounts: bytes, others: str) -> Summary:
         """What `packed` gave."""
         found = json.loads(others)
-        counts: dict[str, Any] = {name: found[name] for name in _PLAIN}
+        counts: dict[str, Any] = {name: found[name] for name in (*_PLAIN, "newest")}
         counts["failed"] = Counter({int(place): rows for place, rows in found["failed"].items()})
         for name in _BY_NAME:
             counts[name] = Counter(found[name])
@@ -76,6 +77,7 @@ def total(summaries: Iterable[tuple[bytes, str]]) -> Summary:
     """The sum of the summaries of all tasks."""
     tasks = [Summary.of(*packed) for packed in summaries]
     sums: dict[str, Any] = {name: sum(getattr(task, name) for task in tasks) for name in _PLAIN}
+    sums["newest"] = max((task.newest for task in tasks if task.newest is not None), default=None)
     for name in ("failed", *_BY_NAME):
         sums[name] = sum((getattr(task, name) for task in tasks), Counter())
     segments: dict[str, SegmentTally] = {}
