@@ -38,6 +38,7 @@ from eddyline.runtime.spark.pipeline.input.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.input.inputs import readable_path
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import RefusedResult, RowsRefusedError
+from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.versions.orders import Orders, in_words
@@ -90,7 +91,7 @@ def run_batch(
         plan = context.plan(pin.version)
         _check_stream(plan, source)
     with stages.stage("match"):
-        results, summary, culprits, pin, typed = matched(context, plan, source, df, batch, pin)
+        results, summary, culprits, pin, typed, release = matched(context, plan, source, df, batch, pin)
     try:
         with stages.stage("deliver"):
             if summary.sinks:
@@ -99,7 +100,7 @@ def run_batch(
             delivered = _deliver(context, typed, identified, summary, batch)
             _write_dead_letters(context, identified, summary, delivered, batch, pin)
     finally:
-        results.unpersist()
+        release()
     with stages.stage("commit"):
         own = plan.table.fallible_in(source.stream.name)
         summary = summary.with_failures(
@@ -189,7 +190,7 @@ def _write_dead_letters(
     from pyspark.sql import functions as F
 
     if summary.reasons or delivered.refused or pin.set_aside:
-        rows = results.where(F.col("kind") == DEAD_LETTER) if summary.reasons else None
+        rows = results.where(F.col(PART) == DEAD_LETTER) if summary.reasons else None
         letters = [*map(refused_letter, delivered.refused), *map(file_letter, pin.set_aside)]
         context.dead_letters.write(rows, letters, batch, results)
 
