@@ -31,6 +31,7 @@ from pathlib import Path
 
 def take(rows, batch):
     while Path({HELD!r}).exists():
+        Path("waiting").touch()
         time.sleep(0.05)
 """
 SETTINGS = """
@@ -91,10 +92,15 @@ class Command:
         return self.process.wait(PATIENCE)
 
     def java(self) -> int:
-        (found,) = [
-            pid for pid in descendants(self.process.pid) if Path(f"/proc/{pid}/exe").resolve().name == "java"
-        ]
+        (found,) = [pid for pid in descendants(self.process.pid) if _name(pid) == "java"]
         return found
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""  # it has ended meanwhile
 
 
 @contextmanager
@@ -139,13 +145,7 @@ def hang(place: Place, command: Command) -> None:
     """Have a batch that does not end."""
     (place.folder / HELD).touch()
     place.write("1.json", quotes(6))
-    command.until(lambda: "trigger_seconds" in command.get("/metrics")[1] and _hangs(command))
-
-
-def _hangs(command: Command) -> bool:
-    lines = command.get("/metrics")[1].splitlines()
-    (seconds,) = [line for line in lines if line.startswith("eddyline_trigger_seconds{")]
-    return float(seconds.rpartition(" ")[2]) > 1
+    command.until((place.folder / "waiting").exists)
 
 
 def test_sigterm_ends_after_the_batch(quoted: Place, port: int) -> None:
@@ -184,7 +184,8 @@ def test_a_java_that_is_killed_ends_the_command(quoted: Place, port: int) -> Non
         (quoted.folder / HELD).unlink()
         assert command.exit_code() == Exit.SPARK_GONE, command.said()
         assert "the Java process of Spark has ended" in command.said()
-        assert "Traceback" not in command.said()
+        assert "py4j" not in command.said(), "its pages about a Java that does not answer"
+        assert command.said().splitlines()[-1].startswith("hint: start the pipeline again in a new process")
 
 
 def test_a_batch_whose_workers_are_gone_is_unhealthy(quoted: Place, port: int, tmp_path: Path) -> None:

@@ -128,10 +128,7 @@ def test_how_it_is_while_it_runs_idles_and_hangs(
         holding.clear()
         until(lambda: asked(url, "/healthz")[0] == 200)
         until(lambda: len(running.reports()) == 4)
-    assert (
-        place.pairs() == sorted([("all", id) for id in range(24)] + [("odd", id) for id in range(1, 24, 2)])
-        or len(place.results()) == 36
-    )
+    assert len(place.results()) == 36
 
 
 def test_reports_of_another_format_are_refused_at_the_start(spark: SparkSession, place: Place) -> None:
