@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from eddyline.errors import EddylineError, SchemaError
 from eddyline.queryset import QuerySet
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import ArrayType, StructType
 
 Way = Literal["rows", "lists"]
-_SEVERAL: Final = "__eddyline_queries"
 _NAMES: Final = {
     ("id", False): "query_ids",
     ("id", True): "query_id",
@@ -128,23 +127,30 @@ def _matching_rows(df: DataFrame, work: MatchWork, columns: Sequence[str], name:
 
 
 def _with_lists(df: DataFrame, work: MatchWork, columns: Sequence[Column], name: str) -> DataFrame:
+    """The DataFrame with the matcher's column, made by a generator.
+
+    A plain column could be had in two ways only. As a deterministic one Spark evaluates it a second time for every filter on
+    it; as a nondeterministic one Spark moves no filter below it, and reads whole structs where one field is asked for. What a
+    generator gives is evaluated once, and all that is about other columns still moves below it.
+    """
     from pyspark.sql import functions as F
 
     lists = _lists(work, columns)
-    if not work.explode:
-        found = df.withColumn(name, lists)
-        return found if work.keep_unmatched else found.where(F.size(name) > 0)
-    explode = F.explode_outer if work.keep_unmatched else F.explode
-    return df.withColumn(_SEVERAL, lists).withColumn(name, explode(_SEVERAL)).drop(_SEVERAL)
+    if work.explode:
+        generated = F.explode_outer(lists) if work.keep_unmatched else F.explode(lists)
+    elif work.keep_unmatched:
+        generated = F.explode(F.array(lists))
+    else:  # NULL gives no row; a filter behind the generator would keep whole structs in the plan again
+        generated = F.explode(F.when(F.size(lists) > 0, F.array(lists)))
+    return df.withColumn(name, generated)
 
 
 def _lists(work: MatchWork, columns: Sequence[Column]) -> Column:
-    """The matcher as one column; nondeterministic in Spark's words, or a filter on it would evaluate it again."""
+    """The matcher as one column."""
     from pyspark.sql import functions as F
 
     function = carried_column(partial(query_lists, work), len(columns))
-    udf: Any = F.arrow_udf(function, _kind(work))  # type: ignore[attr-defined]
-    return cast("Column", udf.asNondeterministic()(*columns))
+    return cast("Column", F.arrow_udf(function, _kind(work))(*columns))  # type: ignore[attr-defined]
 
 
 def _kind(work: MatchWork) -> ArrayType:
