@@ -114,7 +114,7 @@ def _schema(df: DataFrame) -> StructType | None:
 def _matching_rows(df: DataFrame, work: MatchWork, columns: Sequence[str], name: str) -> DataFrame:
     from pyspark.sql.types import StructType
 
-    kind = _kind(work)
+    kind = kind_of(work)
     nullable = work.explode and work.keep_unmatched
     schema = StructType(list(df.schema.fields)).add(
         name, kind.elementType if work.explode else kind, nullable=nullable
@@ -150,10 +150,10 @@ def _lists(work: MatchWork, columns: Sequence[Column]) -> Column:
     from pyspark.sql import functions as F
 
     function = carried_column(partial(query_lists, work), len(columns))
-    return cast("Column", F.arrow_udf(function, _kind(work))(*columns))  # type: ignore[attr-defined]
+    return cast("Column", F.arrow_udf(function, kind_of(work))(*columns))  # type: ignore[attr-defined]
 
 
-def _kind(work: MatchWork) -> ArrayType:
+def kind_of(work: MatchWork) -> ArrayType:
     """The type of a row's queries; Spark need not look for a NULL at each of them, which was half of reading them."""
     from pyspark.sql.types import ArrayType, IntegerType, StringType
 
