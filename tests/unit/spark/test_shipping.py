@@ -154,7 +154,7 @@ def test_a_store_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
 
     published = ship(queries(), folder="memory://refusing", local=False)
     monkeypatch.setattr(memory.MemoryFileSystem, "put_file", refused)
-    with pytest.raises(SetupError, match="the folder memory://other cannot be written: .*Access Denied"):
+    with pytest.raises(SetupError, match=r"the folder memory://other cannot be written: .*Access Denied"):
         ship(queries(), folder="memory://other", local=False)
     monkeypatch.setattr(memory.MemoryFileSystem, "get_file", refused)
     with pytest.raises(SetupError, match=r"the folder memory://refusing/\w+ cannot be read: .*Access Denied"):
