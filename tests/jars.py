@@ -21,6 +21,9 @@ KAFKA_FOR_SPARK = (
     "org.apache.commons:commons-pool2:2.12.1",
 )
 DELTA_FOR_SPARK = ("io.delta:delta-spark_2.13:4.2.0", "io.delta:delta-storage:4.2.0")
+ICEBERG_FOR_SPARK = (
+    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
+)  # there is none for Spark 4.2
 
 _PROJECT = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>eddyline</groupId><artifactId>jars</artifactId><version>1</version><dependencies>{}</dependencies></project>
