@@ -38,7 +38,7 @@ class Stage:
     @cached_property
     def address(self) -> int:
         """Where its machine code is; compiled, or read from the disk, when somebody asks."""
-        found: int = cfunc(_SIGNATURE, nopython=True, cache=True, _nrt=False)(self.function).address
+        found: int = cfunc(_SIGNATURE, nopython=True, cache=True)(self.function).address
         return found
 
     def frame(self, *values: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
