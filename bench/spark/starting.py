@@ -24,7 +24,7 @@ from bench.measure import Setting
 from bench.record import Record
 from bench.workloads import alerts
 from bench.workloads.workload import Workload
-from eddyline.registry import Registry
+from eddyline.registry import Put, Registry
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -70,8 +70,7 @@ def _pipeline(workload: Workload, folder: Path, cache: Path) -> float:
     (folder / "incoming").mkdir(parents=True)
     _write_rows(workload, folder / "incoming")
     with Registry.open(folder / "queries.db") as registry:
-        registry.add_stream(workload.stream)
-        registry.add(workload.texts)
+        registry.change([Put(id, text) for id, text in workload.texts.items()], streams=[workload.stream])
     (folder / "pipeline.toml").write_text(
         f"""
 [pipeline]
@@ -92,7 +91,7 @@ path = "out"
 """,
         encoding="utf-8",
     )
-    command = [sys.executable, "-m", "eddyline", "run", str(folder / "pipeline.toml"), "--json"]
+    command = [sys.executable, "-m", "eddyline_command", "run", str(folder / "pipeline.toml"), "--json"]
     return _seconds_to_commit(command, folder, cache)
 
 
