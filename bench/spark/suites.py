@@ -12,6 +12,7 @@ from bench.spark import results
 from bench.spark.cluster import Cluster, drain, medians, seconds
 from bench.spark.ours import Matcher, pass_through
 from bench.spark.peers import BooleanColumns, IfArray, Peer, PythonUdf, RulesJoin
+from bench.spark.starting import beside_plain_start
 from bench.spark.streams import NAME, Streams
 from bench.workloads import alerts, expressions, paper
 from bench.workloads.workload import Workload
@@ -181,4 +182,4 @@ class _PerRule:
         return max(second + slope * (rows - long), 1e-3)
 
 
-SUITES: Final = {"alerts": beside_pass_through, "paper": beside_users}
+SUITES: Final = {"alerts": beside_pass_through, "paper": beside_users, "start": beside_plain_start}
