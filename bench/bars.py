@@ -43,8 +43,8 @@ class Bar:
         return f"{sign} {self.ours:,g}"
 
 
-LESS_IS_BETTER: Final = ("start", "bytes", "seconds", "p99", "monitor", "growth", "trigger")
-WAYS: Final = SPARK_PEERS[1:]
+LESS_IS_BETTER: Final = ("start", "extra", "bytes", "seconds", "p99", "monitor", "growth", "trigger")
+WAYS: Final = SPARK_PEERS[2:]
 ADAPTING: Final = (
     "paper",
     "paper nulls",
@@ -89,6 +89,9 @@ BARS: Final = (
     Bar("alerts", "start", "saving", ours=2),
     Bar("alerts", "seconds", "one add", ours=10),
     Bar("any", "start", "first process", ours=1.5),
+    Bar("any", "start", "second process", ours=7),
+    Bar("first batch, cold", "extra", "plain start", ours=8),
+    Bar("first batch, warm", "extra", "plain start", ours=2),
     Bar("boolean", "marginal", "polars", ratio=6, at_least=10_000),
     Bar("boolean", "call", "polars", ratio=30, at_least=10_000),
     Bar("boolean selective", "marginal", "polars", ratio=6, at_least=10_000),

@@ -10,6 +10,7 @@ from typing import Literal
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
 SPARK_PEERS = (
+    "plain start",
     "pass-through",
     "boolean-columns",
     "if-array",

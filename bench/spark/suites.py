@@ -15,6 +15,7 @@ from bench.spark.ours import Matcher, pass_through
 from bench.spark.peers import BooleanColumns, IfArray, Peer, PythonUdf, RulesJoin
 from bench.spark.pipelines import Files, OurJob, PlainJob, Triggers, filtered, passed_through, triggers
 from bench.spark.pipelines import medians as medians_of_batches
+from bench.spark.starting import beside_plain_start
 from bench.spark.streams import NAME, Streams
 from bench.workloads import alerts, expressions, paper
 from bench.workloads.predicates import sql
@@ -232,5 +233,10 @@ def _trigger(
     return Record(name, queries, files.rows, "trigger", ours, peer, theirs, theirs / ours, bool(equal))
 
 
-SUITES: Final = {"alerts": beside_pass_through, "paper": beside_users, "pipeline": beside_jobs}
+SUITES: Final = {
+    "alerts": beside_pass_through,
+    "paper": beside_users,
+    "pipeline": beside_jobs,
+    "start": beside_plain_start,
+}
 CORES: Final = {"pipeline": 2}  # where it is not one: a pipeline's driver works beside its workers
