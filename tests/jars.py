@@ -24,6 +24,21 @@ DELTA_FOR_SPARK = ("io.delta:delta-spark_2.13:4.2.0", "io.delta:delta-storage:4.
 ICEBERG_FOR_SPARK = (
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
 )  # there is none for Spark 4.2
+# What S3A of Hadoop needs of Amazon's kit (2.35.4 belongs to Hadoop 3.5.0), module by module: 13 MB, where the `bundle` that
+# hadoop-aws names has 600. Netty, slf4j, httpclient and commons lie in Spark's own jars and must not come in other versions.
+_AMAZON = (
+    "annotations apache-client arns auth aws-core aws-query-protocol aws-xml-protocol checksums checksums-spi crt-core "
+    "endpoints-spi http-auth http-auth-aws http-auth-aws-eventstream http-auth-spi http-client-spi identity-spi json-utils "
+    "metrics-spi netty-nio-client profiles protocol-core regions retries retries-spi s3 s3-transfer-manager sdk-core sts "
+    "third-party-jackson-core utils utils-lite"
+)
+S3_FOR_SPARK = (
+    "org.apache.hadoop:hadoop-aws:{hadoop}",
+    *(f"software.amazon.awssdk:{module}:2.35.4" for module in _AMAZON.split()),
+    "software.amazon.s3.analyticsaccelerator:analyticsaccelerator-s3:1.3.1",
+    "software.amazon.eventstream:eventstream:1.0.1",
+    "org.reactivestreams:reactive-streams:1.0.4",
+)
 
 _PROJECT = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>eddyline</groupId><artifactId>jars</artifactId><version>1</version><dependencies>{}</dependencies></project>
@@ -38,11 +53,17 @@ _failures: dict[str, str] = {}  # why jars cannot be had: Maven takes its time t
 
 
 def spark_jars(*coordinates: str) -> str:
-    """What the setting `spark.jars` takes: just these jars, `{spark}` being the version of pyspark."""
+    """What the setting `spark.jars` takes: just these jars, `{spark}` and `{hadoop}` being the versions of pyspark's."""
     import pyspark
 
-    named = tuple(coordinate.format(spark=pyspark.__version__) for coordinate in coordinates)
+    versions = {"spark": pyspark.__version__, "hadoop": _hadoop_version(Path(pyspark.__file__).parent)}
+    named = tuple(coordinate.format(**versions) for coordinate in coordinates)
     return ",".join(str(path) for path in sorted(jars(named, alone=True).glob("*.jar")))
+
+
+def _hadoop_version(spark_home: Path) -> str:
+    client = next((spark_home / "jars").glob("hadoop-client-api-*.jar"))
+    return client.stem.removeprefix("hadoop-client-api-")
 
 
 def jars(coordinates: tuple[str, ...], *, alone: bool = False) -> Path:

@@ -24,8 +24,9 @@ import pyarrow as pa
 
 import eddyline as ed
 from eddyline.registry import Drop, Edit, Put, Registry, Set, State
-from eddyline.runtime.spark.versions import StateFolder, VersionLog
+from eddyline.runtime.spark.versions import VersionLog
 from tests.fault.pipeline_script import HOOK
+from tests.fault.stores import Store, store_of
 from tests.spark.pipelines import QUOTES, Place, quotes
 from tests.web_server import Received, receiver
 
@@ -167,14 +168,19 @@ class Changes:
 
 @dataclass(frozen=True)
 class Aftermath:
-    """What is on disk, and what must be there by the versions that served the batches."""
+    """What is in the store, and what must be there by the versions that served the batches."""
 
     folder: Path
 
     @property
+    def store(self) -> Store:
+        """Where the pipeline has its state and its results."""
+        return store_of(self.folder)
+
+    @property
     def log(self) -> VersionLog:
         """Which version served which batch."""
-        return VersionLog(StateFolder.find(self.folder / "state").batches)
+        return self.store.versions
 
     def files(self) -> dict[int, set[Path]]:
         """The files of every batch that Spark has begun.
@@ -182,16 +188,18 @@ class Aftermath:
         Its log of the source numbers the files it has seen, and its log of offsets says up to which number a batch goes:
         after a crash the two count differently.
         """
-        spark = self.folder / "state" / "spark" / "quotes"
+        state, spark = self.store.state, "spark/quotes"
         seen: dict[int, set[Path]] = {}
-        for log in (spark / "sources" / "0").glob("[0-9]*"):
-            for line in log.read_text().splitlines()[1:]:
+        for log in state.list(f"{spark}/sources/0"):
+            if not log[0].isdigit():
+                continue
+            for line in state.read(f"{spark}/sources/0/{log}").decode().splitlines()[1:]:
                 entry = json.loads(line)
                 seen.setdefault(entry["batchId"], set()).add(Path(entry["path"].removeprefix("file://")))
         found: dict[int, set[Path]] = {}
         before = -1
-        for batch_id in sorted(int(path.name) for path in (spark / "offsets").glob("[0-9]*")):
-            offset = (spark / "offsets" / str(batch_id)).read_text().splitlines()[2]
+        for batch_id in sorted(int(name) for name in state.list(f"{spark}/offsets") if name.isdigit()):
+            offset = state.read(f"{spark}/offsets/{batch_id}").decode().splitlines()[2]
             last = -1 if offset == "-" else int(json.loads(offset)["logOffset"])
             numbers = range(before + 1, last + 1)
             found[batch_id] = {file for number in numbers for file in seen.get(number, ())}
@@ -244,7 +252,7 @@ class Aftermath:
         """Every result that a plain reader of the folder sees."""
         return sorted(
             _result("results", row, row["batch"], json.loads(row["payload"]) if row.get("payload") else row)
-            for row in Place(self.folder).results()
+            for row in self.store.results()
         )
 
 

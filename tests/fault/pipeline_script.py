@@ -13,6 +13,7 @@ from pathlib import Path
 
 from eddyline.runtime.spark.base.settings import PipelineSettings, SinkSettings
 from eddyline.spark import Pipeline, session
+from tests.fault.stores import store_of
 from tests.spark.pipelines import Place, with_sinks
 
 HOOK = "hook"  # a sink, and the file with its address
@@ -30,6 +31,7 @@ def main(folder: Path, start: int) -> None:
             "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
             "spark.sql.shuffle.partitions": str(1 + start % 3),
             "spark.sql.streaming.minBatchesToRetain": "1000",  # the files of all batches are looked up afterwards
+            **store_of(folder).session,
         },
     )
     with Pipeline(settings_of(folder, start)).start(spark) as running:
@@ -40,7 +42,8 @@ def main(folder: Path, start: int) -> None:
 
 def settings_of(folder: Path, start: int) -> PipelineSettings:
     """Rows that have no key; small documents, so that a kill can hit between two."""
-    settings = replace(Place(folder).settings, trigger="50 milliseconds", retries=50)
+    settings = store_of(folder).placed(Place(folder).settings)
+    settings = replace(settings, trigger="50 milliseconds", retries=50)
     if not (folder / HOOK).exists():
         return settings
     options = {"rows": str(5 + start % 3), "attempts": "2", "first_pause": "0.01"}
