@@ -11,6 +11,7 @@ import logging
 import random
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -194,15 +195,18 @@ class Supervisor:
         self.trouble = trouble
 
     def _look_closer(self, query: StreamingQuery) -> None:
-        """See how the query is, for those who ask."""
+        """See how the query is, for those who ask.
+
+        That Spark does not answer must not end a query that may run: whoever asks sees that the last look is long ago.
+        """
         if time.monotonic() < self._looked + LOOK_CLOSER:
             return
         self._looked = time.monotonic()
-        progress = query.lastProgress
-        executors = count_executors(self._spark) if self._on_cluster else None
-        self._watch.see(
-            query.status, None if progress is None else progress.json, self._function.calls, executors
-        )
+        with suppress(Exception):
+            progress = query.lastProgress
+            executors = count_executors(self._spark) if self._on_cluster else None
+            told = None if progress is None else progress.json
+            self._watch.see(query.status, told, self._function.calls, executors)
 
     def _started(self) -> StreamingQuery:
         settings = self._shop.settings
