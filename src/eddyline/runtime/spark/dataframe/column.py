@@ -1,6 +1,6 @@
 """`match_column(qs)`: the queries of each row as a column, for places that take an expression and nothing else.
 
-Real-Time Mode and some platforms have no `mapInArrow` and no generators; a scalar Arrow function is allowed there.
+Some platforms and modes have no `mapInArrow` and no generators; a scalar Arrow function is what they may take.
 """
 
 from __future__ import annotations
