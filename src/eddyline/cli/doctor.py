@@ -26,7 +26,7 @@ def doctor(
     warm: Annotated[
         bool,
         typer.Option(
-            "--warm", help="Compile all kernels now, so that no first match or batch waits for them."
+            "--warm", help="Compile now what most matching needs, so that first matches need not wait."
         ),
     ] = False,
     as_json: AsJson = False,

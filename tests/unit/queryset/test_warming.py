@@ -23,6 +23,14 @@ def test_a_warm_folder_is_known(folder: Path) -> None:
     assert warming.is_warm()
 
 
+def test_every_executor_is_used(folder: Path) -> None:
+    keyed, sliced = (
+        warming._set_of(texts) for texts in (warming._keyed_queries(), warming._sliced_queries())
+    )
+    assert "keyed: 599 entries" in keyed.explain()
+    assert "keyed: 599" not in sliced.explain() and "sliced" in sliced.explain()
+
+
 def test_a_holder_that_takes_too_long_is_not_waited_for(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,7 +46,7 @@ def look_at_machine() -> Iterator[Checkup]:
 
 
 def compile_kernels() -> Checkup:
-    """Have all kernels compiled for this user and machine; how long that took, and where they lie."""
+    """Have the kernels of matching compiled for this user and machine; how long that took, and where they lie."""
     from eddyline import kernels
     from eddyline.queryset import warming
 
