@@ -24,7 +24,9 @@ class Bar:
     def applies(self, record: Record) -> bool:
         """Whether the line is this bar's."""
         named = (record.workload, record.metric) == (self.workload, self.metric)
-        fits = self.at_least <= record.queries <= self.at_most and record.rows in (self.rows or (record.rows,))
+        fits = self.at_least <= record.queries <= self.at_most and record.rows in (
+            self.rows or (record.rows,)
+        )
         return named and fits and self.peer in ("", record.peer)
 
     def met(self, record: Record) -> bool:

@@ -164,7 +164,9 @@ class PlainJob:
         spark, each = self._files.cluster.spark, self._each
         with self._files.folder() as folder:
             schema = spark.read.parquet(str(folder / "in")).schema
-            source = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
+            source = (
+                spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
+            )
 
             def write(df: DataFrame, batch: int) -> None:
                 each(df).write.mode("overwrite").parquet(str(folder / "out" / f"batch={batch}"))

@@ -201,14 +201,14 @@ def _batches(files: Files, heard: Triggers) -> Iterator[Record]:
     ours, two = OurJob(files, heard), OurJob(files, heard, sinks=2)
     expected = _pairs(files)
     ours.run()  # says how many rows the pass-through has to write
-    passing = PlainJob(
-        "pass-through-job", files, heard, passed_through(files.rows, ours.written)
-    )
+    passing = PlainJob("pass-through-job", files, heard, passed_through(files.rows, ours.written))
     rule = sql(files.workload.predicate(0))
     taken = medians_of_batches([ours, two, PlainJob("plain-job", files, heard, filtered(rule)), passing])
     for peer in ("plain-job", "pass-through-job"):
         yield _trigger(files, taken[ours.name], peer, taken[peer], ours.written == expected)
-    yield _trigger(files, taken[two.name], "one sink", taken[ours.name], two.written == expected, name="two sinks")
+    yield _trigger(
+        files, taken[two.name], "one sink", taken[ours.name], two.written == expected, name="two sinks"
+    )
 
 
 def _more(files: Files, heard: Triggers) -> Iterator[Record]:

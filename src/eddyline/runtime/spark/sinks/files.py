@@ -53,7 +53,9 @@ class FileSink(FolderSink):
 
     def __init__(self, settings: SinkSettings, folder: Path) -> None:
         super().__init__(settings, folder)
-        self.apart_until: dict[str, int] = {}  # by source the batch from which its rows may be written with others
+        self.apart_until: dict[
+            str, int
+        ] = {}  # by source the batch from which its rows may be written with others
         self._written: dict[tuple[str, int], Path] = {}  # rows of batches that were written with others
 
     def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
@@ -105,7 +107,11 @@ class FileSink(FolderSink):
     def likeness(self, batch: Batch) -> tuple[object, ...] | None:
         """What sinks must have in common for one job to write the rows of both; None where that is not to be."""
         root, settings = self._local_root, self._settings
-        if root is None or settings.format != "parquet" or batch.batch_id < self.apart_until.get(batch.source, 0):
+        if (
+            root is None
+            or settings.format != "parquet"
+            or batch.batch_id < self.apart_until.get(batch.source, 0)
+        ):
             return None
         if self._storage.is_committed(batch_folder(batch)):  # a replay: there is nothing to write
             return None

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 PAUSE: Final = 50  # batches
 NEEDED: Final = (PART, *(name for name in KEPT if name != "version"), "payload")
 """The columns that the rows must have, beside the typed ones and what is the same in all rows of a batch."""
-_PARTS: Final = "__eddyline_part"  # what folders are called: selected columns keep the names that they have elsewhere
+_PARTS: Final = (
+    "__eddyline_part"  # what folders are called: selected columns keep the names that they have elsewhere
+)
 
 
 @dataclass(frozen=True)

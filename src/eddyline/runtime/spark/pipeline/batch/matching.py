@@ -107,7 +107,9 @@ def results_of(
 ) -> DataFrame:
     """The results of a batch as they would be computed, as text: what its queries need goes to Python, in one pass."""
     typed = TypedColumns({}, plan.sinks)
-    rows = _task_rows(df, settings=settings, plan=plan, source=source, batch=batch, nulled=nulled, typed=typed)
+    rows = _task_rows(
+        df, settings=settings, plan=plan, source=source, batch=batch, nulled=nulled, typed=typed
+    )
     return with_constants(rows, batch)
 
 
@@ -183,13 +185,20 @@ def _checked(summaries: Iterable[str]) -> Summary:
 
 
 def _together(
-    context: BatchContext, plan: VersionPlan, source: PipelineSource, batch: Batch, typed: TypedColumns, df: DataFrame
+    context: BatchContext,
+    plan: VersionPlan,
+    source: PipelineSource,
+    batch: Batch,
+    typed: TypedColumns,
+    df: DataFrame,
 ) -> WrittenTogether | None:
     """How the sinks' rows can be written by the job that makes them; None where they cannot, or could not be lately."""
     if not plan.sinks or source.identity.kind == "content":
         return None
     if not str(df.sparkSession.conf.get("spark.master", "")).startswith("local"):
-        return None  # files of some worker may lie on a disk that is not the driver's: they would not be missed
+        return (
+            None  # files of some worker may lie on a disk that is not the driver's: they would not be missed
+        )
     sinks = [context.sinks[name] for name in plan.sinks]
     return written_together(sinks, [typed.by_sink.get(name) for name in plan.sinks], batch)
 

@@ -218,9 +218,11 @@ class _ResultTask:
             **{name: selected.spread(column) for name, column in identifying.items()},
             event_time=selected.spread(self._event_times(batch.rows, selected.rows)),
             payload=self._payload(selected, sink),
-            reason=lambda: self._reasons.take(pa.array(destination))
-            if failure is None
-            else pa.array([failure] * len(lost)),
+            reason=lambda: (
+                self._reasons.take(pa.array(destination))
+                if failure is None
+                else pa.array([failure] * len(lost))
+            ),
         )
 
     def _payload(self, selected: Selected, sink: Integers) -> pa.Array:
