@@ -160,6 +160,13 @@ class Objects:
         return "/".join(part for part in (self._prefix, name.strip("/")) if part)
 
 
+def copied(bucket: Bucket, source: str, target: str) -> None:
+    """Copy all objects below a prefix to another one."""
+    objects = bucket.objects(source)
+    for name in objects.walk():
+        _asked(bucket.server, "PUT", f"/{BUCKET}/{quote(f'{target}/{name}')}", objects.read(name))
+
+
 @contextmanager
 def bucket() -> Iterator[Bucket]:
     """Start a server with an empty bucket, and the relay; stop both at the end."""
@@ -294,12 +301,12 @@ def _error(status: int) -> bytes:
     return f"<Error><Code>{code}</Code><Message>as the test wants it</Message></Error>".encode()
 
 
-def _asked(port: int, method: str, path: str) -> bytes:
+def _asked(port: int, method: str, path: str, body: bytes = b"") -> bytes:
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     # moto takes from a signature which service is meant, and checks no more of it
     signature = "AWS4-HMAC-SHA256 Credential=tester/20260101/us-east-1/s3/aws4_request"
     try:
-        connection.request(method, path, headers={"Authorization": signature})
+        connection.request(method, path, body, headers={"Authorization": signature})
         answer = connection.getresponse()
         content = answer.read()
     finally:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,7 @@ import pyarrow as pa
 import eddyline as ed
 from eddyline.registry import Drop, Edit, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import VersionLog
-from tests.fault.pipeline_script import HOOK
+from tests.fault.pipeline_script import HOOK, KILL_AFTER
 from tests.fault.stores import Store, store_of
 from tests.spark.pipelines import QUOTES, Place, quotes
 from tests.web_server import Received, receiver
@@ -62,9 +62,10 @@ class Driver:
     def kill(self, *, with_java: bool) -> None:
         """Kill the driver, alone or with its JVM and workers; alone, it takes them along sooner or later."""
         assert self.process is not None, "it was started"
-        family = descendants(self.process.pid) if with_java else []
-        for pid in (self.process.pid, *family):
-            _kill(pid)
+        if with_java:
+            kill_family(self.process.pid)
+        else:
+            _kill(self.process.pid)
         self.process.wait()
 
     def kill_worker(self, choice: random.Random) -> bool:
@@ -104,6 +105,12 @@ def descendants(pid: int) -> list[int]:
         found += below
         pending += below
     return found
+
+
+def kill_family(pid: int) -> None:
+    """Kill all processes below a process, and then itself."""
+    for one in (*descendants(pid), pid):
+        _kill(one)
 
 
 def _parent(pid: int) -> int:
@@ -150,7 +157,8 @@ class Changes:
         match self.choice.randrange(6) if len(self.known) > 3 else 0:
             case 0 | 1:
                 id = f"q{self.changes}"
-                edit = Put(id, self._text(), destination=self.choice.choice([None, HOOK]))
+                hook = HOOK if (self.place.folder / HOOK).exists() else None
+                edit = Put(id, self._text(), destination=self.choice.choice([None, hook]))
                 self.known.append(id)
             case 2 | 3:
                 edit = Put(id, self._text())
@@ -355,6 +363,25 @@ def _killed(folder: Path, kills: int, choice: random.Random, gate: Gate) -> Coun
         (folder / "enough").touch()
         _until(lambda: _ended(running), running)
     return done
+
+
+def stepwise(folder: Path, steps: Sequence[str], seed: int) -> None:
+    """Run a pipeline that is killed after each of these steps of a batch, while its queries change; let it end."""
+    changes = Changes(Place(folder), random.Random(seed))
+    changes.place.register([Put("all", "SELECT id, symbol, price FROM quotes")])
+    (folder / "quotes").mkdir()
+    with driver(folder) as running:
+        for step in steps:
+            (folder / KILL_AFTER).write_text(step)
+            changes.change()
+            changes.feed()
+            running.ensure()
+            _until(lambda: running.process is not None and running.process.poll() is not None, running)
+            assert not (folder / KILL_AFTER).exists(), f"it ended before it was killed\n{running.log()}"
+        changes.change()
+        changes.feed()
+        (folder / "enough").touch()
+        _until(lambda: _ended(running), running)
 
 
 def _wait_for_batch(folder: Path, running: Driver, changes: Changes) -> None:

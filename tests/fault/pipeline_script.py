@@ -6,17 +6,40 @@ of cores and of partitions, and cuts files elsewhere: nothing that a batch gives
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from eddyline.runtime.spark.base.hadoop_storage import HadoopStorage
 from eddyline.runtime.spark.base.settings import PipelineSettings, SinkSettings
+from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
+from eddyline.runtime.spark.pipeline.batch.counting import Counting
+from eddyline.runtime.spark.sinks.files import FileSink
+from eddyline.runtime.spark.versions import VersionLog, Versions
 from eddyline.spark import Pipeline, session
 from tests.fault.stores import store_of
 from tests.spark.pipelines import Place, with_sinks
 
 HOOK = "hook"  # a sink, and the file with its address
+KILL_AFTER = (
+    "kill-after"  # a file with the name of a step, after which the process kills itself; each time once
+)
+STEPS: dict[str, tuple[type, str]] = {  # of a batch, in their order
+    "version": (Versions, "current"),
+    "pin": (VersionLog, "pin"),
+    "write": (FileSink, "_write"),
+    "move": (
+        HadoopStorage,
+        "move_folder",
+    ),  # of files in a bucket, one by one, before the record that names them
+    "deliver": (FileSink, "deliver"),
+    "count": (Counting, "add"),
+    "commit": (VersionLog, "commit"),
+    "forget": (BatchContext, "forget"),
+}
 
 
 def main(folder: Path, start: int) -> None:
@@ -34,10 +57,29 @@ def main(folder: Path, start: int) -> None:
             **store_of(folder).session,
         },
     )
+    _prepare_kill(folder)
     with Pipeline(settings_of(folder, start)).start(spark) as running:
         while not _is_done(folder):
             running.await_termination(0.2)
     spark.stop()
+
+
+def _prepare_kill(folder: Path) -> None:
+    """Have this process killed, with its JVM and its workers, as soon as a step of a batch is done."""
+    order = folder / KILL_AFTER
+    if not order.exists():
+        return
+    owner, name = STEPS[order.read_text()]
+    step = getattr(owner, name)
+
+    def last_step(*arguments: Any, **named: Any) -> Any:
+        step(*arguments, **named)
+        order.unlink()
+        from tests.fault.kills import kill_family
+
+        kill_family(os.getpid())
+
+    setattr(owner, name, last_step)
 
 
 def settings_of(folder: Path, start: int) -> PipelineSettings:

@@ -1,34 +1,77 @@
-"""A pipeline killed at random moments, its queries changing: each result is delivered once, as its version says."""
+"""A pipeline killed at random moments and after every step, its queries changing: each result is delivered once, as its version says.
+
+One suite for every store that can hold state and results: this machine's disk, and a server that speaks S3.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from eddyline.registry import Registry
-from tests.fault.kills import Aftermath, storm, taken
+from tests.fault.kills import Aftermath, stepwise, storm, taken
+from tests.fault.pipeline_script import STEPS
+from tests.fault.stores import use_bucket
+from tests.s3 import Bucket, bucket
+from tests.web_server import Received
+
+pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
+pytestmark = pytest.mark.spark
 
 
-def check(folder: Path, kills: int, seed: int) -> None:
-    done = storm(folder, kills, seed)
-    assert done.kills.total() == kills
+@pytest.fixture(scope="module")
+def s3() -> Iterator[Bucket]:
+    with bucket() as running:
+        yield running
+
+
+@pytest.fixture(params=["disk", "s3"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The folder of a pipeline, with its state and results there or in a bucket."""
+    if request.param == "s3":
+        use_bucket(tmp_path, request.getfixturevalue("s3"))
+    return tmp_path
+
+
+def check(folder: Path, received: list[Received]) -> None:
+    """What was delivered is what a run without kills delivers, whose batches have the same files and versions."""
     aftermath = Aftermath(folder)
     expected, matches, deliveries = aftermath.expected()
     assert aftermath.all_committed() and expected
-    assert sorted([*aftermath.found(), *taken(done.received)]) == expected
+    assert sorted([*aftermath.found(), *taken(received)]) == expected
     with Registry.open(folder / "registry.db") as registry:
         counters = registry.counters()
     assert {id: c["matches"] for id, c in counters.items() if c.get("matches")} == matches
     assert {id: c["deliveries"] for id, c in counters.items() if c.get("deliveries")} == deliveries
 
 
-@pytest.mark.spark
+@pytest.mark.slow
+def test_killed_three_times(folder: Path) -> None:
+    """Before anything is delivered, between delivery and its record, and when a batch is done and Spark does not know it."""
+    stepwise(folder, ["pin", "write", "commit"], seed=5)
+    check(folder, [])
+
+
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("kills", "seed"),
-    [(1, 7), (2, 7), (5, 7), (20, 1), (20, 2)],
-)
-def test_kills(tmp_path: Path, kills: int, seed: int) -> None:
-    pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
-    check(tmp_path, kills, seed)
+def test_killed_after_every_step(folder: Path) -> None:
+    is_disk = (folder / "store.json").exists() is False
+    stepwise(folder, [step for step in STEPS if not (is_disk and step == "move")], seed=6)
+    check(folder, [])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("kills", "seed"), [(1, 7), (2, 7), (5, 7), (20, 1), (20, 2)])
+def test_killed_at_random_moments(tmp_path: Path, kills: int, seed: int) -> None:
+    done = storm(tmp_path, kills, seed)
+    assert done.kills.total() == kills
+    check(tmp_path, done.received)
+
+
+@pytest.mark.long
+def test_killed_at_random_moments_with_a_bucket(tmp_path: Path, s3: Bucket) -> None:
+    use_bucket(tmp_path, s3)
+    done = storm(tmp_path, 12, seed=3)
+    assert done.kills.total() == 12
+    check(tmp_path, done.received)
