@@ -29,6 +29,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "no Python 3.11 or later found; name one: make setup PYTHON=/path/to/python3" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 -c constraints.txt \
 	  -e '.[spark,java,postgres,bench,dev]'
+	$(BIN)/eddyline doctor --warm > /dev/null || echo "some checks failed: $(BIN)/eddyline doctor" >&2
 	@touch $@
 
 demo: $(STAMP)  ## see it work: make demo ARGS='--runtime embedded --seconds 10'
@@ -62,7 +63,7 @@ golden: $(STAMP)  ## rewrite the expected halves of tests/golden (read the diff)
 bench: $(STAMP)  ## measure: make bench ARGS=...
 	$(BIN)/python -m bench run $(ARGS)
 
-bench-spark: $(STAMP)  ## measure on Spark, on one core: make bench-spark ARGS=...
+bench-spark: $(STAMP)  ## measure on Spark, on one core, pipelines on two: make bench-spark ARGS=...
 	$(BIN)/python -m bench spark $(ARGS)
 
 format: $(STAMP)  ## format the code and mend what ruff can mend

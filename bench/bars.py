@@ -10,7 +10,7 @@ from bench.record import SPARK_PEERS, Record
 
 @dataclass(frozen=True)
 class Bar:
-    """Applies to the lines of a workload, metric and peer, from so many queries to so many; peer "" is any."""
+    """Applies to the lines of a workload, metric and peer, from so many queries to so many, with so many rows; peer "" is any."""
 
     workload: str
     metric: str
@@ -19,11 +19,15 @@ class Bar:
     ours: float | None = None
     at_least: int = 0
     at_most: int = 1 << 60
+    rows: tuple[int, ...] = ()  # any if none are named
 
     def applies(self, record: Record) -> bool:
         """Whether the line is this bar's."""
         named = (record.workload, record.metric) == (self.workload, self.metric)
-        return named and self.peer in ("", record.peer) and self.at_least <= record.queries <= self.at_most
+        fits = self.at_least <= record.queries <= self.at_most and record.rows in (
+            self.rows or (record.rows,)
+        )
+        return named and fits and self.peer in ("", record.peer)
 
     def met(self, record: Record) -> bool:
         """Whether the line reaches it."""
@@ -39,8 +43,8 @@ class Bar:
         return f"{sign} {self.ours:,g}"
 
 
-LESS_IS_BETTER: Final = ("start", "bytes", "seconds", "p99", "monitor", "growth")
-WAYS: Final = SPARK_PEERS[1:]
+LESS_IS_BETTER: Final = ("start", "extra", "bytes", "seconds", "p99", "monitor", "growth", "trigger")
+WAYS: Final = SPARK_PEERS[2:]
 ADAPTING: Final = (
     "paper",
     "paper nulls",
@@ -85,6 +89,9 @@ BARS: Final = (
     Bar("alerts", "start", "saving", ours=2),
     Bar("alerts", "seconds", "one add", ours=10),
     Bar("any", "start", "first process", ours=1.5),
+    Bar("any", "start", "second process", ours=7),
+    Bar("first batch, cold", "extra", "plain start", ours=8),
+    Bar("first batch, warm", "extra", "plain start", ours=2),
     Bar("boolean", "marginal", "polars", ratio=6, at_least=10_000),
     Bar("boolean", "call", "polars", ratio=30, at_least=10_000),
     Bar("boolean selective", "marginal", "polars", ratio=6, at_least=10_000),
@@ -136,6 +143,11 @@ BARS: Final = (
     *(Bar("paper", "counts", peer, ratio=100, at_most=10_000) for peer in WAYS),
     *(Bar("paper", "numbers", peer, ratio=8, at_most=1_000) for peer in WAYS),
     *(Bar("paper", "numbers", peer, ratio=10, at_most=10_000) for peer in WAYS),
+    # whole pipelines: at most so many times the time of another batch
+    Bar("pipeline", "trigger", "plain-job", ratio=1 / 1.5, rows=(1_000, 100_000)),
+    Bar("pipeline", "trigger", "pass-through-job", ratio=1 / 1.3, rows=(1_000_000,)),
+    Bar("pipeline", "trigger", "at 1,000", ratio=1 / 1.5),
+    Bar("two sinks", "trigger", "one sink", ratio=1 / 1.15),
     Bar("registry import", "seconds", "", ours=20, at_least=100_000),
     Bar("registry list", "seconds", "", ours=5, at_least=100_000),
     Bar("registry search", "seconds", "", ours=3, at_least=100_000),

@@ -10,6 +10,7 @@ from typing import Literal
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
 SPARK_PEERS = (
+    "plain start",
     "pass-through",
     "boolean-columns",
     "if-array",
@@ -17,6 +18,7 @@ SPARK_PEERS = (
     "python-udf",
     "query-per-rule",
 )
+PIPELINE_WORKLOADS = ("pipeline", "two sinks")
 JOIN_WORKLOADS = ("pairs", "ranges", "one side", "changing")
 RELATION_WORKLOADS = (
     "alerts covers",
@@ -51,7 +53,7 @@ class Record:
     @property
     def table(self) -> TableName:
         """The table that the line belongs to: those on Spark have peers of their own, joins and relations workloads."""
-        if self.peer in SPARK_PEERS:
+        if self.peer in SPARK_PEERS or self.workload in PIPELINE_WORKLOADS:
             return "spark"
         if self.workload.startswith(RELATION_WORKLOADS):
             return "relations"

@@ -65,16 +65,16 @@ class Cluster:
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
-    """Start Spark on one core, this process included."""
+def cluster(cores: int = 1) -> Iterator[Cluster]:
+    """Start Spark on so many cores; on one this process is too."""
     from eddyline.spark import session
 
     before = os.environ.get("PYTHONPATH")
-    allowed = _pin()
+    allowed = _pin() if cores == 1 else set()
     # Functions of these modules travel to the workers by name; where another tree is measured, workers have to have that one.
     os.environ["PYTHONPATH"] = os.pathsep.join([*([before] if before else []), str(ROOT)])
     try:
-        spark = session("eddyline-bench", cores=1, config=SETTINGS)
+        spark = session("eddyline-bench", cores=cores, config=SETTINGS)
     finally:
         os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
     try:

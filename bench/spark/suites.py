@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench import ours as embedded
@@ -12,8 +13,12 @@ from bench.spark import results
 from bench.spark.cluster import Cluster, drain, medians, seconds
 from bench.spark.ours import Matcher, pass_through
 from bench.spark.peers import BooleanColumns, IfArray, Peer, PythonUdf, RulesJoin
+from bench.spark.pipelines import Files, OurJob, PlainJob, Triggers, filtered, passed_through, triggers
+from bench.spark.pipelines import medians as medians_of_batches
+from bench.spark.starting import beside_plain_start
 from bench.spark.streams import NAME, Streams
 from bench.workloads import alerts, expressions, paper
+from bench.workloads.predicates import sql
 from bench.workloads.workload import Workload
 
 if TYPE_CHECKING:
@@ -29,6 +34,8 @@ COMPARED: Final = {
 WARM_UPS: Final = 2  # Java compiles what is run again and again
 STREAMED: Final = (200_000, 1_000_000)
 ASKED: Final = ("counts", "numbers")
+TRIGGERED: Final = (1_000, 100_000, 1_000_000)  # rows of a pipeline's batches
+BATCHES: Final = 12  # of a pipeline's run
 # rows of a peer's two runs: as few as give a difference that is not noise, the plan costing seconds anyway
 RUNS: Final = {
     100: {
@@ -181,4 +188,55 @@ class _PerRule:
         return max(second + slope * (rows - long), 1e-3)
 
 
-SUITES: Final = {"alerts": beside_pass_through, "paper": beside_users}
+def beside_jobs(setting: Setting, cluster: Cluster) -> Iterator[Record]:
+    """`alerts` in a whole pipeline: seconds of a batch beside jobs that do little, more queries, a second sink."""
+    with triggers(cluster.spark) as heard:
+        for rows in map(setting.rows, TRIGGERED):
+            yield from _batches(Files(cluster, alerts.workload(1_000), rows, BATCHES), heard)
+        many, rows = setting.sizes(10_000)[-1], setting.rows(TRIGGERED[-1])
+        yield from _more(Files(cluster, alerts.workload(many), rows, BATCHES), heard)
+
+
+def _batches(files: Files, heard: Triggers) -> Iterator[Record]:
+    """One size of batches beside both jobs, and with a second sink."""
+    ours, two = OurJob(files, heard), OurJob(files, heard, sinks=2)
+    expected = _pairs(files)
+    ours.run()  # says how many rows the pass-through has to write
+    passing = PlainJob("pass-through-job", files, heard, passed_through(files.rows, ours.written))
+    rule = sql(files.workload.predicate(0))
+    taken = medians_of_batches([ours, two, PlainJob("plain-job", files, heard, filtered(rule)), passing])
+    for peer in ("plain-job", "pass-through-job"):
+        yield _trigger(files, taken[ours.name], peer, taken[peer], ours.written == expected)
+    yield _trigger(
+        files, taken[two.name], "one sink", taken[ours.name], two.written == expected, name="two sinks"
+    )
+
+
+def _more(files: Files, heard: Triggers) -> Iterator[Record]:
+    """More queries, beside the usual ones."""
+    usual = OurJob(replace(files, workload=alerts.workload(1_000)), heard)
+    many = OurJob(files, heard)
+    taken = medians_of_batches([usual, many])
+    equal = many.written == _pairs(files)
+    yield _trigger(files, taken[many.name], "at 1,000", taken[usual.name], equal)
+
+
+def _pairs(files: Files) -> int:
+    """How many results a batch has, as the embedded runtime finds them."""
+    return len(embedded.build(files.workload).match(files.workload.batch(files.rows)))
+
+
+def _trigger(
+    files: Files, ours: float, peer: str, theirs: float, equal: bool, *, name: str = "pipeline"
+) -> Record:
+    queries = files.workload.queries
+    return Record(name, queries, files.rows, "trigger", ours, peer, theirs, theirs / ours, bool(equal))
+
+
+SUITES: Final = {
+    "alerts": beside_pass_through,
+    "paper": beside_users,
+    "pipeline": beside_jobs,
+    "start": beside_plain_start,
+}
+CORES: Final = {"pipeline": 2}  # where it is not one: a pipeline's driver works beside its workers

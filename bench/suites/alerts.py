@@ -56,7 +56,7 @@ def run(setting: Setting) -> Iterator[Record]:
     yield footprint.bytes_a_query(many, equal[many.queries])
     yield starting.from_text(many)
     yield starting.one_by_one(many, alerts.workload(smallest))
-    yield starting.second_process()
+    yield from starting.processes()
 
 
 def _select(workload: Workload, setting: Setting) -> Record:

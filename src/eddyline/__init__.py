@@ -28,6 +28,7 @@ from eddyline.errors import (
     SettingsError,
     SetupError,
     SinkError,
+    SparkGoneError,
     UnknownQueryError,
     UsageError,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "SettingsError",
     "SetupError",
     "SinkError",
+    "SparkGoneError",
     "StandingQuery",
     "Stream",
     "UnknownQueryError",

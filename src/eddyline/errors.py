@@ -70,6 +70,10 @@ class PipelineError(EddylineError):
     """A pipeline has stopped by itself: a source failed too often, or in a way that does not pass."""
 
 
+class SparkGoneError(PipelineError):
+    """Spark has gone away under a pipeline: its Java process ended, or its session was stopped. A new process mends it."""
+
+
 class SinkError(EddylineError):
     """A sink cannot be opened as it is: settings that say too little, or an output that belongs to another pipeline."""
 

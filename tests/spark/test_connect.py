@@ -18,7 +18,13 @@ TRANSPORT = (
     "test_match_streaming.py",
     "test_pipeline.py::test_files_in_results_out",
 )
-FILES = ("test_match.py", "test_match_agreement.py", "test_surroundings.py")
+FILES = (
+    "test_match.py",
+    "test_match_column.py",
+    "test_count.py",
+    "test_match_agreement.py",
+    "test_surroundings.py",
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 

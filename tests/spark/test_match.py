@@ -101,6 +101,27 @@ def test_the_matcher_is_evaluated_once(
     assert len(re.findall(r"(?:ArrowEvalPython|MapInArrow)", found)) == 1, found
 
 
+@pytest.fixture
+def stored(spark: SparkSession, tmp_path: Path) -> DataFrame:
+    rows = "SELECT 'A' AS symbol, 1D AS price, id AS extra, named_struct('x', id, 'y', 'z') AS pair FROM range(4)"
+    spark.sql(rows).write.parquet(str(tmp_path / "stored"))
+    return spark.read.parquet(str(tmp_path / "stored"))
+
+
+@pytest.mark.parametrize("explode", [False, True])
+@pytest.mark.parametrize("keep_unmatched", [False, True])
+def test_filters_and_fields_of_other_columns_move_below(
+    stored: DataFrame, capsys: pytest.CaptureFixture[str], explode: bool, keep_unmatched: bool
+) -> None:
+    found = stored.transform(match(QUERIES, explode=explode, keep_unmatched=keep_unmatched))
+    asked = found.where("extra > 2 AND pair.x > 1").select("pair.x", found.columns[-1])
+    shown = plan(asked, capsys)
+    assert "GreaterThan(extra,2)" in shown and "GreaterThan(pair.x,1)" in shown, shown
+    assert "pair:struct<x:bigint>" in shown and shown.count("ArrowEvalPython") == 1, shown
+    assert [row["x"] for row in asked.collect()] == ([3, 3] if explode else [3])
+    assert "pair:struct<x:bigint>" in plan(found.select("pair.x", found.columns[-1]), capsys)
+
+
 def test_what_nobody_asks_for_is_not_read(
     spark: SparkSession, quotes: DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

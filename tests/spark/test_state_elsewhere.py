@@ -13,6 +13,7 @@ import pytest
 from eddyline.errors import FileError, SetupError, SinkError
 from eddyline.runtime.spark.base.hadoop_storage import HadoopStorage
 from eddyline.runtime.spark.base.settings import PipelineSettings
+from eddyline.runtime.spark.pipeline.batch import dead_letters
 from eddyline.runtime.spark.versions import StateFolder
 from eddyline.runtime.spark.watching.kept_metrics import metrics_in
 from eddyline.spark import Pipeline
@@ -154,3 +155,24 @@ def test_a_storage_like_any_other(elsewhere: Elsewhere) -> None:
     assert files.folders("") == []
     with pytest.raises(FileNotFoundError):
         files.read("a/b")
+
+
+def test_dead_letters_that_workers_could_not_write(
+    spark: SparkSession, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a cluster the checkpoint may be a folder of the driver alone."""
+    place.register({"cheap": CHEAP})
+    place.write("a.json", quotes(0), "{broken", '{"id": "\\u00e9"}')
+    run(place.settings, spark)
+    wanted = place.letters()
+    other = Place(place.folder / "other")
+    other.folder.mkdir()
+    other.register({"cheap": CHEAP})
+    other.write("a.json", quotes(0), "{broken", '{"id": "\\u00e9"}')
+    monkeypatch.setattr(dead_letters, "is_local", lambda spark: False)
+    run(other.settings, spark)
+    without_path = [{**letter, "tuple_key": letter["tuple_key"].rpartition("#")[2]} for letter in wanted]
+    assert [
+        {**one, "tuple_key": one["tuple_key"].rpartition("#")[2]} for one in other.letters()
+    ] == without_path
+    assert len(wanted) == 2

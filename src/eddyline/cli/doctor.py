@@ -9,7 +9,7 @@ import typer
 
 from eddyline.cli.options import AsJson
 from eddyline.cli.output.terminal import Exit, Printer, print_json
-from eddyline.service.jobs.doctor import Checkup, look_at_machine, look_at_registry
+from eddyline.service.jobs.doctor import Checkup, compile_kernels, look_at_machine, look_at_registry
 from eddyline.service.registries import VARIABLE
 
 
@@ -23,6 +23,12 @@ def doctor(
             help="Look at this registry, too; eddyline.db of this folder, if it is there.",
         ),
     ] = None,
+    warm: Annotated[
+        bool,
+        typer.Option(
+            "--warm", help="Compile now what most matching needs, so that first matches need not wait."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look at the machine and the registry, and say what to do.
@@ -30,12 +36,17 @@ def doctor(
     The exit code is 1 if something that is needed is missing or broken: a package, the registry that was named, or
     Java where Spark is installed. What only the Spark runtime or PostgreSQL needs is optional.
 
+    With --warm the kernels are compiled, once for each user, machine and version of Eddyline: run it where images are built
+    and on the workers of a cluster. It says how long that took and where the compiled code lies.
+
     \b
     Examples:
       eddyline doctor
+      eddyline doctor --warm
       eddyline doctor --registry postgresql://ann@db/eddyline --json
     """
-    parts = [*look_at_machine(), *look_at_registry(registry)]
+    compiled = [compile_kernels()] if warm else []
+    parts = [*compiled, *look_at_machine(), *look_at_registry(registry)]
     ill = [part for part in parts if part.state != "ok" and part.needed]
     if as_json:
         print_json({"healthy": not ill, "parts": [asdict(part) for part in parts]})

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from eddyline.cli.output.terminal import BUGS, Exit, complain, note, print_json, quiet_stdout, shown
-from eddyline.errors import EddylineError, NameRefusedError, UsageError
+from eddyline.errors import EddylineError, NameRefusedError, SparkGoneError, UsageError
 from eddyline.model.names import short_repr
 
 
@@ -64,8 +64,7 @@ class Root(TyperGroup):
             complain(str(error))
             if as_json:
                 print_json({"error": error.message, "hint": error.hint})
-            # What stands in files becomes a finding: a text that is refused here was an argument.
-            raise typer.Exit(Exit.USAGE if isinstance(error, NameRefusedError) else Exit.FAILURE) from None
+            raise typer.Exit(_exit_code(error)) from None
         except typer.BadParameter as error:  # its message may name what stands in files
             error.message = shown(error.message)
             raise
@@ -93,3 +92,11 @@ class Root(TyperGroup):
                 "hint: this is a bug in Eddyline, please report it; EDDYLINE_DEBUG=1 shows where it happened"
             )
             raise typer.Exit(Exit.FAILURE) from None
+
+
+def _exit_code(error: EddylineError) -> Exit:
+    if isinstance(error, NameRefusedError):
+        return (
+            Exit.USAGE
+        )  # what stands in files becomes a finding: a text that is refused here was an argument
+    return Exit.SPARK_GONE if isinstance(error, SparkGoneError) else Exit.FAILURE

@@ -38,3 +38,8 @@ def _own_temporary_folder() -> Path:
 
 
 numba.config.CACHE_DIR = str(_cache_folder())
+
+
+def cache_folder() -> Path:
+    """Where compiled code of these kernels lies."""
+    return Path(numba.config.CACHE_DIR)

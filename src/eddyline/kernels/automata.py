@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from eddyline.kernels.compiling import kernel, part
 
 DEAD, MATCH, UNKNOWN, START = range(4)
 HOME = START  # whoever uses the states may put another one into this place
@@ -29,7 +31,7 @@ _U64 = np.uint64
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _step(current, following, before, after, automaton):
     """Write the set after one more character; returns whether a match ends before it, and the edges looked at.
 
@@ -66,7 +68,7 @@ def _step(current, following, before, after, automaton):
     return False, looked
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_empty(words):
     together = _U64(0)
     for word in words:
@@ -74,7 +76,7 @@ def _is_empty(words):
     return together == 0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _before(following, after, automaton):
     """What stands before a set, or 0 if nobody asks: sets that only differ in that are one state."""
     cautious = automaton[9]
@@ -84,7 +86,7 @@ def _before(following, after, automaton):
     return automaton[6][after] if asked else np.int32(0)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _slot(sets, befores, slots, wanted, before):
     """Where the hash table has a state, or would have it."""
     mixed = _U64(before + 1) * _FACTOR
@@ -105,7 +107,7 @@ def _slot(sets, befores, slots, wanted, before):
     return slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def determinize(automaton, sets, befores, slots, moves, most_work):
     """Make states until there is no more room, or work; returns how many.
 
@@ -173,7 +175,7 @@ def _load64(typing, data, at):
     return signature, generate
 
 
-@njit(cache=True, nogil=True)
+@part
 def _skip(data, at, end, leaving):
     """A place up to which no byte leads on: the end, or one at most eight bytes before a byte that does.
 
@@ -197,7 +199,7 @@ def _skip(data, at, end, leaving):
     return at
 
 
-@njit(cache=True, nogil=True)
+@part
 def class_at(data, at, step, end, classes):
     """The code point and class of a character beyond ASCII, and where the next one is.
 
@@ -216,7 +218,7 @@ def class_at(data, at, step, end, classes):
     return point, _class_of(point, starts, numbers), (stop if step > 0 else lead - 1)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _class_of(point, starts, numbers):
     low, high = 0, len(starts)
     while high - low > 1:
@@ -228,7 +230,7 @@ def _class_of(point, starts, numbers):
     return np.int64(numbers[low])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots, width, scratch):
     """Go on from a state whose next one is not there; returns DEAD, MATCH or a state, and where the text goes on."""
     current, following = scratch[0], scratch[1]
@@ -255,7 +257,7 @@ def _beyond(data, at, step, end, state, classes, automaton, sets, befores, slots
     return np.int64(MATCH if matched else DEAD), at
 
 
-@njit(cache=True, nogil=True)
+@part
 def _step_in_words(current, before, kind, guards, follows, finals):
     """What follows the positions `current`, whatever it reads, and whether a match ends here; eight positions at a time."""
     reached, ending = _U64(0), _U64(0)
@@ -271,7 +273,7 @@ def _step_in_words(current, before, kind, guards, follows, finals):
     return reached, ending != 0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _beyond_in_words(data, at, step, end, state, classes, automaton, words, sets, befores, slots, scratch):
     """The same as `_beyond` for an automaton that has `Words`, in a tenth of the time.
 
@@ -345,7 +347,7 @@ def _lowest_bit(typing, bits):
     return types.int64(types.uint64), generate
 
 
-@njit(cache=True, nogil=True)
+@part
 def _next_run(data, at, end, length, tests):
     """Where in data[at:end] the next run begins that passes all tests, or `end`.
 
@@ -369,7 +371,7 @@ def _next_run(data, at, end, length, tests):
     return end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sift(data, offsets, rows, length, tests, begins, left, starts):
     """Write to `left` the numbers i of those rows[i] whose texts have a run that passes all tests; returns how many.
 
@@ -396,7 +398,7 @@ def sift(data, offsets, rows, length, tests, begins, left, starts):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(data, offsets, rows, starts, step, classes, width, moves, first, stays, leaving, beyond, found):
     """Write found[i] = 1 if the text of row rows[i], data[offsets[row]:offsets[row + 1]], has a match, else 0.
 

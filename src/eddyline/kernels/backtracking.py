@@ -10,9 +10,9 @@ with the paths not yet tried, so that coming back to one of those undoes the cha
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from eddyline.kernels.automata import class_at
+from eddyline.kernels.compiling import kernel, part
 
 (
     READ,  # set: one character of it
@@ -36,7 +36,7 @@ from eddyline.kernels.automata import class_at
 NONE, SOME, TOO_LONG, NO_ROOM = range(4)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _decode(data, at, end, classes, points, numbers):
     """Write the code points and classes of one text; returns how many."""
     ascii_classes = classes[0]
@@ -52,7 +52,7 @@ def _decode(data, at, end, classes, points, numbers):
     return count
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_last_line_end(points, at, count):
     if at == count:
         return True
@@ -66,7 +66,7 @@ def _is_last_line_end(points, at, count):
     return point == 13 or point == 0x85 or point == 0x2028 or point == 0x2029
 
 
-@njit(cache=True, nogil=True)
+@part
 def _attempt(points, numbers, count, at, program, members, guards, afters, registers, stack, height, budget):
     """Try to match from one place on; returns an outcome and the steps that are left.
 
@@ -213,7 +213,7 @@ def _attempt(points, numbers, count, at, program, members, guards, afters, regis
                 height += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     data,
     offsets,

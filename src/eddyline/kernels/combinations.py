@@ -7,8 +7,8 @@ too many             two bits in a filter of hashes, then a map from packed plac
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eddyline.kernels.compiling import kernel, part
 from eddyline.kernels.keyed import number_of
 from eddyline.kernels.vectors import BLOCK, WORDS, lowest, population, range_mask
 
@@ -17,20 +17,20 @@ BATCH = 512  # rows whose hashes are worked out before the filter is looked at
 _U64 = np.uint64
 
 
-@njit(cache=True, nogil=True)
+@part
 def _add_products(places, factor, sums):
     """Add places * factor to the sums; a loop of its own, so that it is done in vectors."""
     for i in range(len(places)):
         sums[i] = np.uint32(sums[i] + np.uint32(places[i] * factor))
 
 
-@njit(cache=True, nogil=True)
+@part
 def _products(places, factor, sums):
     for i in range(len(places)):
         sums[i] = np.uint32(places[i] * factor)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _combine(places, subjects, factors, begin, sums):
     """sums[i] = what the places of row begin + i, each times its factor, add up to; subjects: whose places."""
     end = begin + len(sums)
@@ -39,7 +39,7 @@ def _combine(places, subjects, factors, begin, sums):
         _add_products(places[subjects[i]][begin:end], factors[i], sums)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_bits(hashes, shift, filter_):
     """Set both bits of every hash in a filter of 2 ** (32 - shift) bits; they lie in the same word."""
     for hash_ in hashes:
@@ -47,7 +47,7 @@ def set_bits(hashes, shift, filter_):
         filter_[bit >> _U64(6)] |= _U64(1) << (bit & _U64(63)) | _U64(1) << _U64(hash_ & np.uint32(63))
 
 
-@njit(cache=True, nogil=True)
+@part
 def _passes(hash_, shift, filter_):
     """1 if both bits of a hash are set, else 0."""
     bit = _U64(hash_ >> shift)
@@ -55,7 +55,7 @@ def _passes(hash_, shift, filter_):
     return (word >> (bit & _U64(63))) & (word >> _U64(hash_ & np.uint32(63))) & _U64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def screen_combinations(places, subjects, factors, shift, filter_, picked):
     """Write the rows whose combination of places has its bits set in the filter; returns how many.
 
@@ -73,7 +73,7 @@ def screen_combinations(places, subjects, factors, shift, filter_, picked):
     return np.int64(found)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _combine_rows(places, subjects, factors, rows, sums):
     """As `_combine`, for some rows; a subject at a time, as a loop over few subjects for each row is slow."""
     sums[:] = 0
@@ -83,7 +83,7 @@ def _combine_rows(places, subjects, factors, rows, sums):
             sums[i] += factor * own[_U64(rows[i])]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def resolve(
     places, subjects, factors, filter_shift, filter_, strides, factor, shift, slots, candidates, picked, keys
 ):
@@ -110,7 +110,7 @@ def resolve(
     return found
 
 
-@njit(cache=True, nogil=True)
+@part
 def _read_bits(cells, numbers, bits):
     """bits[i] = the bit of a number among the cells; loads are a loop of their own, so that the rest is done in vectors."""
     for i in range(len(numbers)):
@@ -119,7 +119,7 @@ def _read_bits(cells, numbers, bits):
         bits[i] = (bits[i] >> np.uint16(numbers[i] & np.uint32(15))) & np.uint16(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def screen_cells(places, subjects, strides, cells, picked, packed):
     """Write the rows whose combination has its bit set among the cells, and its number beside; returns how many.
 
@@ -143,7 +143,7 @@ def screen_cells(places, subjects, strides, cells, picked, packed):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank(cells, ranks, candidates, packed, picked, keys):
     """Write the candidates whose bit is set among the cells, and how many are set before it; returns how many.
 

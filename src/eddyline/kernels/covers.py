@@ -9,20 +9,21 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
+
+from eddyline.kernels.compiling import kernel, part
 
 TIGHTEST: Final = 3  # covers that are kept of each box
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_of_equals(firsts, columns, lows, highs, table, leaders):
     """leaders[box] = the first box with the same ranges; `table` is scratch of a power of two places, all -1."""
     last = len(table) - 1
     for box in range(len(leaders)):
         key = np.uint64(0)
         for i in range(firsts[box], firsts[box + 1]):
-            for part in (np.uint64(columns[i]), np.uint64(lows[i]), np.uint64(highs[i])):
-                key = (key ^ part) * np.uint64(0x9E3779B97F4A7C15)
+            for piece in (np.uint64(columns[i]), np.uint64(lows[i]), np.uint64(highs[i])):
+                key = (key ^ piece) * np.uint64(0x9E3779B97F4A7C15)
                 key ^= key >> np.uint64(32)
         place = np.int64(key & np.uint64(last))
         while table[place] >= 0 and not _is_equal(firsts, columns, lows, highs, table[place], box):
@@ -32,7 +33,7 @@ def first_of_equals(firsts, columns, lows, highs, table, leaders):
         leaders[box] = table[place]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_equal(firsts, columns, lows, highs, one, other):
     start, shift = firsts[one], firsts[other] - firsts[one]
     if firsts[one + 1] - start != firsts[other + 1] - firsts[other]:
@@ -44,7 +45,7 @@ def _is_equal(firsts, columns, lows, highs, one, other):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def judge(
     starts,
     numbers,
@@ -101,7 +102,7 @@ def judge(
     return left
 
 
-@njit(cache=True, nogil=True)
+@part
 def _lies_in(own_columns, own_lows, own_highs, at, own_end, columns, lows, highs, first, end):
     for j in range(first, end):
         while at < own_end and own_columns[at] < columns[j]:
@@ -113,7 +114,7 @@ def _lies_in(own_columns, own_lows, own_highs, at, own_end, columns, lows, highs
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tightest(starts, others, counts, kept):
     """kept[row, 0..2] = the others, from starts[row] on, with the greatest counts, of equal ones the first; -1 if none."""
     for row in range(len(starts) - 1):
@@ -131,6 +132,6 @@ def tightest(starts, others, counts, kept):
             kept[row, place] = other
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_before(counts, one, other):
     return counts[one] > counts[other] or (counts[one] == counts[other] and one < other)

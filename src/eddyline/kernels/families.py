@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from eddyline.kernels.compiling import kernel
 from eddyline.kernels.formulas import BLOCK, LESS, LESS_EQUAL, compute, truth
 
 LAST: Final = 0xFFFF  # the greatest id
@@ -49,7 +50,7 @@ def _write(product, flip, xs, places, count, size, out):
         out[i] = np.uint16(places[i] + (0 if from_place_on else LAST - count))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_families(
     leaves, code, code_constants, code_starts, families, constants, starts, registers, places, rows, ids
 ):

@@ -11,6 +11,8 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from eddyline.kernels.compiling import kernel
+
 ADD: Final = 0
 SUBTRACT: Final = 1
 MULTIPLY: Final = 2
@@ -87,7 +89,7 @@ def _decide(operation, left, right, constant, registers, out, false, true, rows)
             out[i] = false ^ (flip * np.uint8(truth(operation, a[i], b[i])))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def locate_formulas(leaves, code, constants, starts, places, truths, registers, rows, ids):
     """ids[places[f], i] = truths[f, 0 or 1] for formula f, instructions starts[f] .. starts[f + 1] - 1, and every row i.
 
@@ -112,7 +114,7 @@ def locate_formulas(leaves, code, constants, starts, places, truths, registers, 
                 _decide(LESS_EQUAL, left, right, constants[last], registers, out, false, true, size)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_formula_nulls(missing, needs, starts, places, nulls, rows, ids):
     """ids[places[f], i] = nulls[f] where a leaf needs[starts[f] .. starts[f + 1] - 1] of formula f is NULL in row i."""
     for f in range(len(places)):

@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from eddyline.kernels.compiling import kernel, part
 from eddyline.kernels.strings import ends as ends_of_text
 from eddyline.kernels.strings import fold, hash_bytes
 
@@ -34,7 +34,7 @@ _NULL = np.uint64(0xA24BAED4963EE407)  # stands for NULL in hashes
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pack_texts(data, offsets, seed, keys):
     """keys[i] = string i itself if it is short, its length in the highest byte; of a longer one a hash, below 0."""
     seed = _U64(seed)
@@ -48,7 +48,7 @@ def pack_texts(data, offsets, seed, keys):
             keys[i] = np.int64(hash_bytes(data, at, length, head, tail, seed) | _TOP)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(codes, valid, seed, factor, hashes):
     """Take one more code of every row into its hash; rows that are not valid have NULL."""
     seed, factor = _U64(seed), _U64(factor)
@@ -57,7 +57,7 @@ def mix(codes, valid, seed, factor, hashes):
         hashes[i] = np.int64(fold(_U64(hashes[i]) + seed ^ code, factor))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def judge_times(times, valid, limit, highest, lateness, least, latest, kept, counts):
     """kept[i] = whether a tuple is joined; counts: those that are not, by reason. Returns the highest time of those that are.
 
@@ -85,7 +85,7 @@ def judge_times(times, valid, limit, highest, lateness, least, latest, kept, cou
     return highest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lists_of_stem(rows, roles, stem_of, stem, usable, all_usable, kept, begins, ends, lists):
     """Pick the rows that a SteM keeps, and their lineages; returns how many rows and how many entries were written.
 
@@ -109,7 +109,7 @@ def lists_of_stem(rows, roles, stem_of, stem, usable, all_usable, kept, begins, 
     return found, filled
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cluster(
     keys,
     times,
@@ -159,7 +159,7 @@ def cluster(
             begins_out[place], ends_out[place] = begin, filled
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_lists(begins, ends, lists, hashes):
     """hashes[i] = a hash of the list of tuple i."""
     for i in range(len(begins)):
@@ -169,7 +169,7 @@ def hash_lists(begins, ends, lists, hashes):
         hashes[i] = mixed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def intern_lists(
     hashes, begins, ends, lists, table, distinct_begins, distinct_ends, lists_out, begins_out, ends_out
 ):
@@ -196,7 +196,7 @@ def intern_lists(
     return filled
 
 
-@njit(cache=True, nogil=True)
+@part
 def _same_list(lists, at, others, begin, end, length):
     entry = 0 if end - begin == length else -1
     while 0 <= entry < length and lists[at + entry] == others[begin + entry]:
@@ -204,7 +204,7 @@ def _same_list(lists, at, others, begin, end, length):
     return entry == length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def probe(
     keys,
     times,
@@ -344,12 +344,12 @@ def probe(
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def _role_bucket(key, role, factor, shift):
     return (_U64(key) ^ _U64(role) * _FACTOR) * factor >> shift
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def index_roles(keys, begins, ends, lists, factor, shift, start, tuples_out, roles_out):
     """Put every (tuple, role) in the order of the buckets of its key and role; start: as for `cluster`, all 0 before."""
     factor, shift = _U64(factor), _U64(shift)
@@ -369,7 +369,7 @@ def index_roles(keys, begins, ends, lists, factor, shift, start, tuples_out, rol
     start[0] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def probe_by_role(
     keys,
     times,
@@ -441,7 +441,7 @@ def probe_by_role(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pack_pairs(rows, positions, roles, query, side, least, position_bits, query_bits, packed):
     """packed[i] = row, position less `least`, query, and side of the later tuple, the first one highest."""
     for i in range(len(rows)):
@@ -450,7 +450,7 @@ def pack_pairs(rows, positions, roles, query, side, least, position_bits, query_
         packed[i] = (word << query_bits | np.int64(query[role])) << 1 | np.int64(1 - side[role])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unpack_pairs(packed, base, least, position_bits, query_bits, rows, queries, firsts, seconds):
     """Undo `pack_pairs`, the tuple of side 0 first; leaves out what equals the one before it, and returns how many are left."""
     found = 0
@@ -466,7 +466,7 @@ def unpack_pairs(packed, base, least, position_bits, query_bits, rows, queries, 
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pairs_of_joins(rows, positions, roles, query, side, base, rows_out, queries, firsts, seconds):
     """Write what `unpack_pairs` does, pair by pair as they come; returns whether all are of first branches, and so differ."""
     is_first = True

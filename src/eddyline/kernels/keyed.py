@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from eddyline.kernels.compiling import kernel, part
 
 FAN = 8  # entries, or minima of the level below, that a minimum stands for
 _LOG = 3
@@ -21,12 +23,12 @@ _U64 = np.uint64
 _WHOLE_GROUP = np.uint64((1 << FAN) - 1)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _place(key, factor, shift):
     return ((key ^ (key >> _U64(32))) * factor) >> _U64(shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build_map(keys, factor, shift, farthest, slots):
     """Put distinct keys into the slots of a map, all zero before; key i has the number i.
 
@@ -44,7 +46,7 @@ def build_map(keys, factor, shift, farthest, slots):
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def number_of(key, factor, shift, slots):
     """The number of a key, or -1."""
     mask = _U64(len(slots) - 1)
@@ -56,7 +58,7 @@ def number_of(key, factor, shift, slots):
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_up(keys, factor, shift, slots, missing, numbers):
     """numbers[i] = number of keys[i], or `missing`."""
     for i in range(len(keys)):
@@ -64,14 +66,14 @@ def look_up(keys, factor, shift, slots, missing, numbers):
         numbers[i] = number if number >= 0 else missing
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def remap(indices, table, out):
     """out[i] = table[indices[i]]"""
     for i in range(len(indices)):
         out[i] = table[_U64(indices[i])]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def screen_bounds(keys, leasts, first, flip, second, other, picked):
     """Write the rows that reach the least first and second bound of their key; returns how many."""
     found = _U64(0)
@@ -102,7 +104,7 @@ def _reached(typing, bounds, at, value):
     return signature, generate
 
 
-@njit(cache=True, nogil=True)
+@part
 def _skip(at, value, minima, levels):
     """How many entries from `at` on have a second bound above the value, as far as aligned groups of them tell."""
     level = 0
@@ -113,7 +115,7 @@ def _skip(at, value, minima, levels):
     return 1 << (_LOG * level) if level else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collect(rows, keys, values, starts, bounds, results, minima, levels, begin, filled, row_out, number_out):
     """Add the pairs of the picked rows from `begin` on to the `filled` ones, until the output is full.
 
@@ -155,7 +157,7 @@ def collect(rows, keys, values, starts, bounds, results, minima, levels, begin, 
     return found, len(rows)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collect_all(rows, keys, starts, results, begin, filled, row_out, number_out):
     """As `collect`, where entries have no bounds: all of a key's match."""
     found = filled

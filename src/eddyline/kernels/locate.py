@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from eddyline.kernels.compiling import kernel
 from eddyline.kernels.vectors import keep_valid
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_table(values, low, table, ids):
     """ids[i] = table[values[i] - low]; values outside of the table take its first and last entry."""
     high = low + len(table) - 1
@@ -18,7 +19,7 @@ def by_table(values, low, table, ids):
         ids[i] = table[min(max(np.int64(values[i]), low), high) - low]  # clipped first: no overflow
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_offset(values, low, high, base, ids):
     """ids[i] = value - base, values being clipped to low .. high first.
 
@@ -29,7 +30,7 @@ def by_offset(values, low, high, base, ids):
         ids[i] = ids.dtype.type(min(max(values[i], low), high)) - base
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_search(values, constants, ids):
     """ids[i] = 2 * (number of constants below the value) + 1 if it is a constant, else + 0; no NaN among them."""
     count = len(constants)
@@ -46,7 +47,7 @@ def by_search(values, constants, ids):
         ids[i] = 2 * low + (1 if hit else 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_grid(values, constants, low, scale, starts, nan, ids):
     """As `by_search`, with a first guess from a grid of equal cells over the constants' range.
 
@@ -81,13 +82,13 @@ def _order(typing, value):
     return signature, generate
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order(value):
     """The place of a double among all doubles, -0.0 being 0.0."""
     return _order(np.float64(value) + 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_bits(values, constants, low, high, shift, starts, nan, ids):
     """As `by_grid`, with cells of equal numbers of doubles: small near zero, as constants of very different size are.
 
@@ -108,7 +109,7 @@ def by_bits(values, constants, low, high, shift, starts, nan, ids):
         ids[i] = 2 * at + (1 if hit else 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_nulls(bitmap, offset, null, ids):
     """ids[i] = null where the validity bit offset + i is zero."""
     null = ids.dtype.type(null)

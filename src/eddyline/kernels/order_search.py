@@ -6,12 +6,12 @@ Arrays as in `kernels.orders`. A search takes thousands of small steps, so that 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eddyline.kernels.compiling import kernel, part
 from eddyline.kernels.vectors import population
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def greedy(met, every, qubs, costs, order, covered, grbs, ones, alive):
     """An order grown by what each subject ends for what its visit costs.
 
@@ -38,7 +38,7 @@ def greedy(met, every, qubs, costs, order, covered, grbs, ones, alive):
                 grbs[row, word] &= met[row, order[place], word]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _grown(met, qubs, order, place, covered, grbs, ones, alive):
     """For the subjects of order from a place on what they would end: ones at queries not covered, and tuples.
 
@@ -71,7 +71,7 @@ def _grown(met, qubs, order, place, covered, grbs, ones, alive):
     return is_open
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(met, every, qubs, completed, costs, rows, order, others, later, grb, without, after):
     """Move one subject at a time to where the order costs the least, until none can be moved.
 
@@ -104,7 +104,7 @@ def descend(met, every, qubs, completed, costs, rows, order, others, later, grb,
     return cost
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cheapest_place(costs, others, subject, now, without, after):
     """Where a subject is to be inserted, where it is now if no place is better, and what the order costs then."""
     count = len(others)
@@ -123,7 +123,7 @@ def _cheapest_place(costs, others, subject, now, without, after):
     return (now, here) if here <= least else (best, least)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _insertions(met, every, qubs, completed, rows, others, subject, later, grb, without, after):
     """How many tuples are left after 0, 1, 2, ... of the others, and how many of them after one subject more.
 
@@ -152,7 +152,7 @@ def _insertions(met, every, qubs, completed, rows, others, subject, later, grb, 
                 after[place] += is_left
 
 
-@njit(cache=True, nogil=True)
+@part
 def _some(grb, later, qubs, place, subject, completed):
     """Whether a query is left, or, if only those not decided count, one that a subject still to come uses."""
     left = np.uint64(0)
@@ -165,7 +165,7 @@ def _some(grb, later, qubs, place, subject, completed):
     return left != 0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _some_after(grb, met, row, subject, later, place, completed):
     """The same after one subject more."""
     left = np.uint64(0)

@@ -10,12 +10,12 @@ Samples are small and looked at often, so that it is the calls that cost: numpy'
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eddyline.kernels.compiling import kernel, part
 from eddyline.kernels.vectors import population
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(
     met,
     every,
@@ -74,7 +74,7 @@ def walk(
     return dropped
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_open(grb, qubs, geb, visited):
     """Whether a subject that is not visited yet is used by a query that is left."""
     for subject in range(len(qubs)):
@@ -85,7 +85,7 @@ def _is_open(grb, qubs, geb, visited):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(met, every, chosen, candidates, counted, grb, ones, alive):
     """What each candidate would leave after the subjects chosen so far.
 
@@ -115,7 +115,7 @@ def grow(met, every, chosen, candidates, counted, grb, ones, alive):
             alive[place] += left != 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cheapest(left, costs, total, last):
     """The cheapest order of each set of subjects, from the tuples that are left after each: its cost and its last subject.
 
@@ -132,7 +132,7 @@ def cheapest(left, costs, total, last):
                     total[chosen], last[chosen] = cost, subject
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def survivors(met, every, undecided, stack, path, left):
     """How many tuples are left after each set of subjects; subject i is bit i of a set's number.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eddyline.kernels.compiling import kernel
 
 INFINITY = 0x7FF0000000000000  # the bits of +inf, and its ordinal; -inf has the negative of it
 NAN = INFINITY + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def of_floats(bits, ordinals):
     """ordinals[i] for the bits of a double: its magnitude with its sign, so that both zeros are 0."""
     for i in range(len(bits)):

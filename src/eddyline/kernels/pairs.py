@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from eddyline.kernels.compiling import kernel, part
 from eddyline.kernels.vectors import BLOCK, I32, I64, MASK, WORDS, lowest, pointer, splat
 
 SLACK = 64  # places past the last pair that may be written to
@@ -122,7 +123,7 @@ def _stream16(typing, values, at, value):
     return signature, generate
 
 
-@njit(cache=True, nogil=True)
+@part
 def _fill(rows, start, end, number, streaming):
     """rows[start:end] = number"""
     if streaming:
@@ -136,7 +137,7 @@ def _fill(rows, start, end, number, streaming):
         rows[place] = number
 
 
-@njit(cache=True, nogil=True)
+@part
 def _turn_block(masks, at, order, columns, turned):
     """turned[COLUMN * column + tuple] = 64 results of a tuple, the results taken in the given order."""
     results = len(order)
@@ -155,7 +156,7 @@ def _turn_block(masks, at, order, columns, turned):
             _turn(turned, start + word * 64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def all_pairs(masks, blocks, order, turned, rows, found, streaming):
     """All (row, place in the order) pairs of the blocks, by row, then by place; returns how many.
 
@@ -178,7 +179,7 @@ def all_pairs(masks, blocks, order, turned, rows, found, streaming):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def all_lists(masks, blocks, order, turned, starts, found):
     """As `all_pairs`, with where each row's places start in place of the rows: starts is one longer than there are rows."""
     results = len(order)
@@ -196,7 +197,7 @@ def all_lists(masks, blocks, order, turned, starts, found):
             starts[block * BLOCK + row + 1] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def query_rows(masks, blocks, results, result, rows):
     """Rows of one result over all blocks, ascending; returns how many were written."""
     found = 0

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from eddyline.kernels.compiling import kernel, part
 
 ANY, ONE = 0xFE, 0xFF
 CONTAINS, STARTS, ENDS, EQUALS, GENERAL = range(5)
@@ -36,7 +38,7 @@ def _load32(typing, data, at):
     return signature, generate
 
 
-@njit(cache=True, nogil=True)
+@part
 def _gram(data, at, width, end, mask):
     """The gram at a place; what would lie past the end is not read."""
     if at + 4 <= end:
@@ -47,7 +49,7 @@ def _gram(data, at, width, end, mask):
     return gram
 
 
-@njit(cache=True, nogil=True)
+@part
 def _candidates(data, first, stop, end, width, mask, shift, bits, places):
     """Write to `places` where, from first to stop, the filter has the gram's bit set; returns how many."""
     found = 0
@@ -63,7 +65,7 @@ def _candidates(data, first, stop, end, width, mask, shift, bits, places):
     return found
 
 
-@njit(cache=True, nogil=True)
+@part
 def _like(data, start, end, codes, first, last):
     """Whether data[start:end] as a whole is what codes[first:last] describes."""
     at, code = start, first
@@ -98,7 +100,7 @@ def _like(data, start, end, codes, first, last):
     return code == last
 
 
-@njit(cache=True, nogil=True)
+@part
 def _fits(data, at, start, end, kind, codes, literal, length):
     """Whether the literal stands at a place of the row data[start:end], and where its kind wants it."""
     if at < start or at + length > end:
@@ -113,7 +115,7 @@ def _fits(data, at, start, end, kind, codes, literal, length):
     return same == length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find(data, offsets, valid, valid_at, first, table, codes, code_starts, last, places, rows, patterns):
     """Pairs of one table from byte `first` on, until the output may overflow, rows ascending.
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from eddyline.kernels.compiling import kernel
 from eddyline.kernels.vectors import I64 as _I64
 from eddyline.kernels.vectors import MASK as _LANES
 from eddyline.kernels.vectors import WORDS, population
@@ -90,7 +91,7 @@ def _visit_all(typing, table, base, starts, ids, row, stride, count, grb, at):
     return _make_delayed(typing, table, base, starts, ids, row, stride, count, grb, at)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def surviving(table, regions, blocks, alive, starts, ids, stride, rows, most, kept, tally, scratch):
     """Rows whose GRB is not zero after the given positions.
 
@@ -121,7 +122,7 @@ def surviving(table, regions, blocks, alive, starts, ids, stride, rows, most, ke
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lineages(
     table, regions, blocks, alive, starts, ids, stride, rows, immediate, grbs, kept, tally, places, lasts
 ):
@@ -183,7 +184,7 @@ def _narrow(typing, table, source, grb, at):
     return signature, generate
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow(
     table, regions, blocks, alive, order, starts, arrows, ids, stride, rows, immediate, grbs, kept, tally, geb
 ):
@@ -228,7 +229,7 @@ def follow(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ones(grbs):
     """Number of ones in all words."""
     total = np.int64(0)
@@ -237,7 +238,7 @@ def ones(grbs):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_counts(grbs, rows, words, counts):
     """counts[q] += number of the rows whose bit q is one."""
     for row in range(rows):
@@ -249,7 +250,7 @@ def add_counts(grbs, rows, words, counts):
                 bits ^= low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def all_pairs(grbs, kept, words, numbers, rows, queries):
     """All (row, query number) pairs, by row; returns how many were written."""
     found = 0

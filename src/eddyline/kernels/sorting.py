@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
+
+from eddyline.kernels.compiling import kernel
 
 DIGIT: Final = 11  # bits; the places of so many values stay in the nearest cache
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_digits(keys, spare, bits):
     """Sort keys from 0 to 2**bits - 1, with `spare`, which is as long, as scratch; returns the one that has them sorted."""
     places = np.empty(1 << DIGIT, np.int64)
@@ -30,14 +31,14 @@ def sort_digits(keys, spare, bits):
     return one
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_numbers(numbers, totals):
     """totals[number] += 1 for each of the numbers."""
     for i in range(len(numbers)):
         totals[numbers[i]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run_starts(sorted_numbers, starts):
     """starts[n] = how many of the sorted numbers are below n, for every place of `starts`.
 

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from eddyline.kernels.compiling import kernel, part
 
 WORDS = 3  # of an entry
 SHORT = 16  # bytes of the longest string that its ends say all about
@@ -55,7 +57,7 @@ def fold(typing, one, other):
     return signature, generate
 
 
-@njit(cache=True, nogil=True)
+@part
 def _hash_ends(head, tail, length, seed):
     """Different for different strings, but for those made to defeat the seed.
 
@@ -65,7 +67,7 @@ def _hash_ends(head, tail, length, seed):
     return fold(head ^ length ^ seed, (tail << _U64(32) | tail >> _U64(32)) - seed)
 
 
-@njit(cache=True, nogil=True)
+@part
 def hash_bytes(data, at, length, head, tail, seed):
     """A hash of the string data[at:at + length], whose ends are known."""
     mixed = _hash_ends(head, tail, _U64(length), seed)
@@ -74,7 +76,7 @@ def hash_bytes(data, at, length, head, tail, seed):
     return mixed
 
 
-@njit(cache=True, nogil=True)
+@part
 def ends(data, at, length):
     """The first and the last eight bytes of a string, wherever it lies; both are all of it if it is shorter."""
     if length > 8:
@@ -85,7 +87,7 @@ def ends(data, at, length):
     return word, word
 
 
-@njit(cache=True, nogil=True)
+@part
 def _same_middle(data, at, other, other_at, length):
     """Whether two strings of one length, equal in their first and last eight bytes, are equal."""
     difference = _U64(0)
@@ -94,7 +96,7 @@ def _same_middle(data, at, other, other_at, length):
     return difference == _U64(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill(data, offsets, seed, step, first, entries, hashes):
     """Write the entry and the hash of every string; string i is answered by step * i + first."""
     for i in range(len(hashes)):
@@ -107,7 +109,7 @@ def fill(data, offsets, seed, step, first, entries, hashes):
         hashes[i] = hash_bytes(data, at, length, head, tail, seed)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _settle(hashes, members, factor, shift, empty, slots):
     """Give every member of a bucket a slot of its own, or none of them any; returns whether that went well."""
     for i in range(len(members)):
@@ -120,7 +122,7 @@ def _settle(hashes, members, factor, shift, empty, slots):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build(hashes, members, starts, order, shift, empty, factors, slots):
     """Find a factor for every bucket; False if one has none.
 
@@ -138,13 +140,13 @@ def build(hashes, members, starts, order, shift, empty, factors, slots):
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def _number(mixed, shift, factors, slots):
     """The only constant that a string with this hash can be equal to."""
     return _U64(slots[(mixed * factors[mixed & _U64(len(factors) - 1)]) >> shift])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _answer(head, tail, length, number, entries, missing):
     """The answer of a constant if it has these ends and this length."""
     entry = _U64(WORDS) * number
@@ -153,13 +155,13 @@ def _answer(head, tail, length, number, entries, missing):
     return missing if differ else np.uint32(whole)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _find(head, tail, length, seed, shift, factors, slots, entries, missing):
     number = _number(_hash_ends(head, tail, length, seed), shift, factors, slots)
     return _answer(head, tail, length, number, entries, missing)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find(data, offsets, seed, shift, factors, slots, entries, missing, found):
     """found[i] = answer of the constant that equals string i, or `missing`; returns the length of the longest string.
 
@@ -187,7 +189,7 @@ def find(data, offsets, seed, shift, factors, slots, entries, missing, found):
     return longest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_long(
     data, offsets, seed, shift, factors, slots, entries, missing, constants, constant_offsets, found
 ):

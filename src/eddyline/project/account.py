@@ -90,9 +90,16 @@ class QueryAccounts:
 
     def most_matches(self, most: int) -> list[tuple[int, int]]:
         """The queries with the most matches, and how many each has."""
-        places = np.argsort(-self.matches, kind="stable")[:most]
-        places = places[self.matches[places] > 0]
-        return list(zip(self.query[places].tolist(), self.matches[places].tolist(), strict=True))
+        return self._most(self.matches, most)
+
+    def most_failures(self, most: int) -> list[tuple[int, int]]:
+        """The queries in which the most operations failed, and how many in each."""
+        return self._most(self.failures, most)
+
+    def _most(self, counts: Integers, most: int) -> list[tuple[int, int]]:
+        places = np.argsort(-counts, kind="stable")[:most]
+        places = places[counts[places] > 0]
+        return list(zip(self.query[places].tolist(), counts[places].tolist(), strict=True))
 
     @property
     def total(self) -> Account:

@@ -72,8 +72,11 @@ class FolderLock:
             raise
         self._handle = handle
 
-    def check(self) -> None:
-        """Refuse a process that was forked from the holder: it has the lock's file open, and so does the holder."""
+    def check(self, *, ask: bool = False) -> None:
+        """Refuse a process that was forked from the holder: it has the lock's file open, and so does the holder.
+
+        Nobody has to be asked, other than with a lease.
+        """
         if os.getpid() != self._pid:
             raise FileError(
                 f"{self._what} is used by process {self._pid}, from which this one was forked",

@@ -25,6 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
+from uuid import uuid4
 
 from eddyline.errors import FileError, OwnershipError
 from eddyline.storage.folder_lock import Holder
@@ -34,6 +35,7 @@ FOLDER: Final = "owner"
 LASTS: Final = 30.0  # seconds without a renewal after which an owner counts as dead
 RENEWED: Final = 5.0  # seconds between two renewals
 LOOK: Final = 0.5  # seconds between two looks at somebody else's lease
+PATIENCE: Final = 10.0  # seconds that letting go may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class _Record:
     kernel: str
     begun: str
     since: str
+    token: str
     renewals: int = 0
     released: bool = False
 
@@ -91,18 +94,25 @@ class Lease:
         """The fencing number: an owner after this one has a higher one."""
         return self._record.number
 
-    def check(self) -> None:
-        """Refuse to go on where another process may have taken over; ask the store if it was not heard of for a while."""
-        if self._clock() - self._heard > self._lasts / 2:
+    def check(self, *, ask: bool = False) -> None:
+        """Refuse to go on where another process has taken over: the store is asked if it was not heard of for a while.
+
+        With `ask` it is asked in any case: something has happened that an owner does not expect.
+        """
+        if ask or self._clock() - self._heard > self._lasts / 2:
             self._renew()
 
     def close(self) -> None:
         """Let go, so that the next owner need not wait."""
-        if not self._closed.is_set():
-            self._closed.set()
-            with suppress(OSError, FileError), self._changing:
-                if self._newest() == self.number:
-                    _write(self._storage, replace(self._record, released=True))
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        if not self._changing.acquire(timeout=PATIENCE):
+            return  # a renewal waits for a store that is away, and so would this: the next owner waits for the lease to end
+        with suppress(OSError, FileError):
+            if self._newest() == self.number:
+                _write(self._storage, replace(self._record, released=True))
+        self._changing.release()
 
     def __enter__(self) -> Lease:
         return self
@@ -114,11 +124,14 @@ class Lease:
 
     def _taken(self, hint: str) -> _Record:
         """A lease of our own, after the last one has ended."""
+        token = uuid4().hex
         while True:
             last = _last(self._storage)
+            if last is not None and last.token == token:
+                return last  # it was put, and the answer was lost
             if last is not None and not self._has_ended(last):
                 raise FileError(f"{self._what} is used by {last.holder}", hint=hint)
-            record = _own(1 + (0 if last is None else last.number))
+            record = _own(1 + (0 if last is None else last.number), token)
             if self._storage.put_if_absent(_name(record.number), _content(record)):
                 if last is not None:
                     self._storage.delete(_name(last.number))
@@ -169,9 +182,9 @@ def leaseholder_of(storage: Storage) -> Holder | None:
     return None if last is None or last.released or last.is_dead else last.holder
 
 
-def _own(number: int) -> _Record:
+def _own(number: int, token: str) -> _Record:
     since = datetime.now(UTC).isoformat()
-    return _Record(number, os.getpid(), socket.gethostname(), _kernel(), _begun(os.getpid()), since)
+    return _Record(number, os.getpid(), socket.gethostname(), _kernel(), _begun(os.getpid()), since, token)
 
 
 def _last(storage: Storage) -> _Record | None:

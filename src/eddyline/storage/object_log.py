@@ -1,10 +1,12 @@
 """Lines that are appended where nothing can be appended to: every line is put as a file that has all lines so far.
 
+    log/000000000015        nothing any more
     log/000000000016        lines 0 to 16
-    log/000000000017        lines 0 to 17: the newest one counts, older ones are deleted
+    log/000000000017        lines 0 to 17: the newest one counts
 
-A file is put only if its name is not taken, so of two that append at the same time one is told to read first. Reading takes one
-listing and one file, however many lines there are; as files of their own a thousand lines would be a thousand requests.
+A file is put only if its name is not taken, so of two that append at the same time one is told to read first. Older ones are
+emptied and not deleted: somebody who slept since line 14 must find its name taken. Reading takes one listing and one file,
+however many lines there are; as files of their own a thousand lines would be a thousand requests.
 """
 
 from __future__ import annotations
@@ -55,31 +57,31 @@ class ObjectLineLog:
         if not self._alone and self._numbers()[-1:] > [len(self._taken) - 1]:
             return False
         number = len(self._taken)
-        self._alone = self._storage.put_if_absent(self._name(number), b"\n".join([*self._taken, line]))
+        content = b"".join(each + b"\n" for each in (*self._taken, line))
+        self._alone = self._storage.put_if_absent(self._name(number), content)
         if self._alone:
             self._taken.append(line)
-            self._storage.delete(self._name(number - KEPT)) if number >= KEPT else None
+            if number >= KEPT:
+                self._storage.put(self._name(number - KEPT), b"")
         return self._alone
 
     def _newest(self) -> list[bytes]:
-        """All lines, as the newest file has them.
-
-        One that the listing does not show yet is asked for by its name; one that is gone has been followed by others.
-        """
+        """All lines, as the newest file has them; one that the listing does not show yet is asked for by its name."""
         number = max([len(self._taken) - 1, *self._numbers()])
-        content: bytes | None = None
-        while True:
-            try:
-                content = self._storage.read(self._name(number + 1))
-                number += 1
-            except FileNotFoundError:
-                break
-        if content is None and number >= len(self._taken):
-            try:
-                content = self._storage.read(self._name(number))
-            except FileNotFoundError:
-                return self._newest()
-        return self._taken if content is None else content.split(b"\n")
+        content = self._content(number) if number >= len(self._taken) else None
+        while (found := self._content(number + 1)) is not None:
+            number, content = number + 1, found
+        if content is None:
+            return self._taken
+        if not content:  # emptied since: others have followed
+            return self._newest()
+        return content.split(b"\n")[:-1]
+
+    def _content(self, number: int) -> bytes | None:
+        try:
+            return self._storage.read(self._name(number))
+        except FileNotFoundError:
+            return None
 
     def _numbers(self) -> list[int]:
         names = self._storage.list(self._folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 import xml.etree.ElementTree
@@ -51,7 +52,8 @@ def test_files_are_the_market_as_json(tmp_path: Path) -> None:
     assert (fed.files, fed.rows, fed.broken) == (5, 100, 3)
     market = Market(7)
     for path in sorted(tmp_path.iterdir()):
-        rows = [json.loads(line) for line in path.read_text().splitlines() if line not in BROKEN]
+        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+        rows = [json.loads(line) for line in lines if line not in BROKEN]
         assert [datetime.fromisoformat(row.pop("at")) for row in rows]
         expected = market.batch(20).drop_columns(["at"]).to_pylist()
         assert rows == expected
@@ -166,7 +168,14 @@ def outcome(plan: PipelineDemoPlan, *, exact: bool = True) -> DemoOutcome:
     at = datetime(2026, 1, 5, 12, tzinfo=UTC)
     reports = [
         BatchReport(
-            source="quotes", batch_id=n, version=1 + n // 2, queries=1_000 + n, rows=100, matches=9, at=at
+            source="quotes",
+            batch_id=n,
+            version=1 + n // 2,
+            queries=1_000 + n,
+            rows=100,
+            matches=9,
+            at=at,
+            seconds={"total": 20.0 if n < 2 else 0.5},
         )
         for n in range(4)
     ]
@@ -175,7 +184,7 @@ def outcome(plan: PipelineDemoPlan, *, exact: bool = True) -> DemoOutcome:
         30, 30, 0, 0 if exact else 2, kinds, Counter({"dip-ELNE": 26, "late-x": 4}), (1, 1, 2, 2)
     )
     events = (MadeChange(2, "chen adds dip-<x>", "eddyline query add dip-<x> ..."),)
-    return DemoOutcome(plan, tuple(reports), events, verdict, 4, 0, 9.0, 12.0)
+    return DemoOutcome(plan, tuple(reports), events, verdict, 4, 0, 9.0, 11.5, 12.0)
 
 
 def test_the_summary_and_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -189,6 +198,20 @@ def test_the_summary_and_the_picture(tmp_path: Path, capsys: pytest.CaptureFixtu
     tell(outcome(plan, exact=False), Printer(), "demo.svg")
     assert "NOT exactly once" in capsys.readouterr().out
     assert json.dumps(outcome(plan).as_json())
+
+
+def test_the_start_is_told_apart_from_steady_batches(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = PipelineDemoPlan(4, 1_000, 7, tmp_path)
+    found = outcome(plan)
+    assert (found.rows_per_second, found.batch_seconds) == (200.0, 0.5), "the first two took 20 s each"
+    tell(found, Printer(), "demo.svg")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the first batch was done after 11.5 s" in said and "200 rows in a second of work" in said
+    drawn = picture(found)
+    assert all(text in drawn for text in (">200<", ">0.50 s<", ">11.5 s<"))
+    assert found.as_json()["steady_rows_per_second"] == 200
 
 
 def test_where_spark_is_missing_the_embedded_demo_runs(

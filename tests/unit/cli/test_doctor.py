@@ -77,6 +77,31 @@ def test_compiled_code_is_missing_or_cannot_be_kept(tmp_path: Path, monkeypatch:
     assert "NUMBA_DISABLE_JIT" in str(parts()["compiled code"]["to_do"])
 
 
+def test_warming_says_how_long_it_took_and_where_the_code_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cache"
+    monkeypatch.setattr(vars(kernels)["numba"].config, "CACHE_DIR", str(folder))
+    monkeypatch.setattr("eddyline.queryset.warming.warm", lambda thorough: _keep(folder / "one.nbi"))
+    found = str(parts("--warm")["warm-up"]["found"])
+    assert found.startswith("1 functions compiled in ") and found.endswith(f" s, kept in {folder}")
+    assert parts("--warm")["warm-up"]["state"] == "ok", "the second time there is nothing to do"
+    assert "warm-up" not in parts()
+
+
+def test_warming_where_nothing_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(vars(kernels)["numba"].config, "CACHE_DIR", str(tmp_path / "file" / "x"))
+    monkeypatch.setattr("eddyline.queryset.warming.warm", lambda thorough: None)
+    found = parts("--warm")["warm-up"]
+    assert found["state"] == "broken" and "XDG_CACHE_HOME" in str(found["to_do"])
+
+
+def _keep(file: Path) -> None:
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+
+
 def test_a_registry_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
     with Registry.open("eddyline.db") as registry:
         registry.declare(replace(QUOTES, lateness="10 seconds"))

@@ -166,3 +166,16 @@ def test_sources_that_cannot_be_read_again() -> None:
     check_source(SourceSettings(name="a", format="json"))
     with pytest.raises(FileError, match='source "a": past rows of the format socket cannot be read again'):
         check_source(SourceSettings(name="a", format="socket"))
+
+
+def test_batches_of_which_the_records_are_deleted(registry: Registry, tmp_path: Path) -> None:
+    """They were missed, unless the query stood before: then nobody knows any more."""
+    state = StateFolder.open(tmp_path / "state", name="p", sources=["a", "b"])
+    log = VersionLog(state.batches)
+    for batch in (7, 8):
+        log.pin("a", batch, lambda: 1)
+        log.pin("b", batch, lambda: 6)
+    [found] = find_boundary(state, InForce.of(registry, "q"), ["a"])
+    assert found.missed == (range(9),)
+    with pytest.raises(EddylineError, match='not known any more which of the first 7 batches of source "b"'):
+        find_boundary(state, InForce.of(registry, "q"), ["b"])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.errors import RegistryError
+from eddyline.errors import FileError, RegistryError
 from eddyline.registry import Registry
 from eddyline.runtime.spark.pipeline.batch import counting
 from eddyline.runtime.spark.pipeline.batch.counting import Counting
@@ -43,6 +43,14 @@ def test_registry_away_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert later.add("quotes", 3, {"a": {"matches": 1000}}) is None, "replayed"
         assert registry.counters("a") == {"a": {"matches": 1111}}
         assert list((tmp_path / "uncounted").rglob("*.json")) == []
+
+
+def test_counters_of_another_format_are_refused_by_name(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    storage.put("uncounted/quotes/1.json", b'{"format": 2}')
+    refused = pytest.raises(FileError, match=r"uncounted/quotes/1\.json has format 2, .* reads format 1")
+    with Registry.open(tmp_path / "r.db") as registry, refused:
+        Counting(registry, storage, "p").add("quotes", 2, {})
 
 
 class Flaky:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from eddyline.errors import FileError
 from eddyline.runtime.spark.watching import BatchReport, Metrics, PipelineTotals, Tail
 from eddyline.runtime.spark.watching import totals as sums
 from eddyline.runtime.spark.watching.totals import BOUNDS, total_of
@@ -34,6 +35,8 @@ def report(number: int, source: str = "quotes") -> BatchReport:
         delivered={"results": 8},
         seconds={"pin": 0.01, "match": 0.2, "deliver": 0.1, "commit": 0.02, "total": 0.35},
         top=(("cheap", 5), ("dear", 4)),
+        failing=(("divides", 1),),
+        newest_event=NOON,
         at=NOON + timedelta(seconds=number),
         problems=("a column is missing",) if number == 2 else (),
     )
@@ -71,6 +74,7 @@ def test_lines_and_sums(tmp_path: Path) -> None:
     assert quotes.seconds["match"] == pytest.approx(0.8)
     assert quotes.buckets[BOUNDS.index(0.5)] == 4 == sum(quotes.buckets)
     assert totals.queries == {"cheap": 25, "dear": 20}
+    assert totals.failing == {"divides": 5} and totals.most_failing(3) == ["divides"]
     assert totals.newest == report(3)
 
 
@@ -104,6 +108,20 @@ def test_a_half_line_is_passed_over(tmp_path: Path, rest: str) -> None:
     Metrics(path).batch(report(1))
     assert tail.read() == [report(1)]
     assert Metrics(path).totals == total_of([report(0), report(1)])
+
+
+@pytest.mark.parametrize("line", ['{"format":2,"mood":"fine"}', '{"format":0,"totals":{}}'])
+def test_another_format_is_refused_by_name(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "metrics.jsonl"
+    Metrics(path).batch(report(0))
+    assert json.loads(path.read_text())["format"] == 1
+    with path.open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(
+        FileError, match=r"metrics.jsonl has reports of format [02], .* reads format 1"
+    ) as failure:
+        Tail(path).read()
+    assert "move the file away" in str(failure.value.hint)
 
 
 def test_rotation_keeps_sums_and_bounds_the_disk(tmp_path: Path) -> None:

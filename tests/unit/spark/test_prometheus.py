@@ -6,14 +6,17 @@ import http.client
 import re
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from eddyline.errors import SetupError
 from eddyline.runtime.spark.watching import BatchReport, PipelineTotals
-from eddyline.runtime.spark.watching.prometheus import CONTENT_TYPE, Endpoint, exposition
+from eddyline.runtime.spark.watching.endpoint import Answers, Endpoint
+from eddyline.runtime.spark.watching.prometheus import CONTENT_TYPE, exposition
 from eddyline.runtime.spark.watching.totals import total_of
+from eddyline.runtime.spark.watching.vitals import PipelineVitals, SourceVitals
 
 Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
 SAMPLE = re.compile(r'^([a-z_]+)\{((?:[a-z]+="(?:[^"\\]|\\.)*",?)*)\} (\S+)$')
@@ -121,24 +124,45 @@ def test_before_the_first_batch() -> None:
     ]
 
 
+def answer(endpoint: Endpoint, path: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(endpoint.url.replace("/metrics", path), timeout=5) as found:
+            return found.status, found.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
 def test_the_endpoint_serves_and_closes() -> None:
     troubles: list[str | None] = [None, "the source has ended"]
-    with Endpoint(0, lambda: "eddyline_info{} 1\n", trouble=lambda: troubles.pop(0)) as endpoint:
-        with urllib.request.urlopen(endpoint.url, timeout=5) as answer:
-            assert answer.headers["Content-Type"] == CONTENT_TYPE
-            assert answer.read() == b"eddyline_info{} 1\n"
-        health = endpoint.url.replace("/metrics", "/healthz")
-        with urllib.request.urlopen(health, timeout=5) as answer:
-            assert answer.read() == b"ok\n"
-        for path, code in ((health, 503), (f"{endpoint.url}/../etc", 404)):
-            with pytest.raises(urllib.error.HTTPError) as failure:
-                urllib.request.urlopen(path, timeout=5)
-            assert failure.value.code == code
-            failure.value.close()
+    answers = Answers(lambda: "eddyline_info{} 1\n", unhealthy=lambda: troubles.pop(0))
+    with Endpoint(0, answers) as endpoint:
+        with urllib.request.urlopen(endpoint.url, timeout=5) as found:
+            assert found.headers["Content-Type"] == CONTENT_TYPE
+            assert found.read() == b"eddyline_info{} 1\n"
+        assert answer(endpoint, "/healthz") == (200, "ok\n")
+        assert answer(endpoint, "/healthz") == (503, "the source has ended\n")
+        assert answer(endpoint, "/readyz") == (200, "ready\n")
+        assert answer(endpoint, "/metrics/../etc")[0] == 404
+        endpoint.answers = Answers(str, not_ready=lambda: "starting")
+        assert answer(endpoint, "/readyz") == (503, "starting\n")
         port = endpoint.port
     with pytest.raises(OSError):
         urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5)
-    Endpoint(port, str).close()
+    Endpoint(port, Answers(str)).close()
+
+
+@pytest.mark.parametrize("where", ["0.0.0.0:0", "127.0.0.2:0", "[::1]:0"])
+def test_the_endpoint_listens_on_a_named_address(where: str) -> None:
+    try:
+        endpoint = Endpoint(where, Answers(lambda: "here\n"))
+    except SetupError:
+        if where != "[::1]:0":
+            raise
+        pytest.skip("this machine has no IPv6")
+    with endpoint:
+        assert answer(endpoint, "/metrics") == (200, "here\n")
+        assert where.rpartition(":")[0] == str(endpoint.address).rpartition(":")[0]
 
 
 def test_a_scrape_that_fails_is_logged_and_the_next_is_served(
@@ -149,7 +173,7 @@ def test_a_scrape_that_fails_is_logged_and_the_next_is_served(
     def text() -> str:
         return next(texts) if caplog.records else str(1 / 0)
 
-    with Endpoint(0, text) as endpoint:
+    with Endpoint(0, Answers(text)) as endpoint:
         with pytest.raises((OSError, http.client.HTTPException)):
             urllib.request.urlopen(endpoint.url, timeout=5)
         with urllib.request.urlopen(endpoint.url, timeout=5) as answer:
@@ -159,7 +183,60 @@ def test_a_scrape_that_fails_is_logged_and_the_next_is_served(
 
 
 def test_a_port_in_use_is_said() -> None:
-    with Endpoint(0, str) as first, pytest.raises(SetupError, match=r"cannot listen on 127\.0\.0\.1:"):
-        Endpoint(first.port, str)
+    answers = Answers(str)
+    with Endpoint(0, answers) as first, pytest.raises(SetupError, match=r"cannot listen on 127\.0\.0\.1:"):
+        Endpoint(first.port, answers)
+    for nowhere in ("203.0.113.9:0", "no.such.host.invalid:0", ":9108"):
+        with pytest.raises(SetupError, match=f"cannot listen on {nowhere}"):
+            Endpoint(nowhere, answers)
     with pytest.raises(SetupError, match="70000"):
-        Endpoint(70_000, str)
+        Endpoint(70_000, answers)
+
+
+def test_how_the_pipeline_is() -> None:
+    """An idle source: its last commit is long ago, and nothing of what alerts go by says that it hangs."""
+    last = reports()[-1]
+    now = last.end.timestamp() + 5_000
+    idle = SourceVitals(name="quotes", idle=True, between=now - 1, restarts=3, backlog={"files": 0})
+    hangs = SourceVitals(name="trades", trigger=1_200.0, failures_in_a_row=2, executors=0)
+    vitals = PipelineVitals(
+        pipeline="market",
+        host="here",
+        pid=7,
+        since=1_767_614_000.0,
+        now=now,
+        sources=(idle, hangs),
+        newest_version=4,
+        left_out=2,
+    )
+    found = parsed(exposition(total_of(reports()), pipeline="market", vitals=vitals, stalled_after=900))
+    for name, value in {"healthy": 0, "ready": 0, "newest_version": 4, "queries_left_out": 2}.items():
+        assert of(found, f"eddyline_{name}") == value
+    assert of(found, "eddyline_owner", host="here", pid="7") == 1_767_614_000
+    for name, quotes, trades in (
+        ("idle", 1, 0),
+        ("trigger_seconds", 0, 1_200),
+        ("restarts_total", 3, 0),
+        ("failures_in_a_row", 0, 2),
+        ("source_running", 1, 1),
+    ):
+        assert of(found, f"eddyline_{name}", source="quotes") == quotes
+        assert of(found, f"eddyline_{name}", source="trades") == trades
+    assert of(found, "eddyline_seconds_since_commit", source="quotes") == pytest.approx(5_000)
+    assert of(found, "eddyline_last_trigger_timestamp_seconds", source="quotes") == pytest.approx(now - 1)
+    assert of(found, "eddyline_backlog_files", source="quotes") == 0
+    assert of(found, "eddyline_executors", source="trades") == 0
+    assert ("eddyline_executors", frozenset({("source", "quotes")})) not in found, "nobody counts them"
+
+
+def test_queries_that_fail_and_the_newest_event() -> None:
+    one = replace(
+        reports()[0],
+        failing=(("divides", 7), ("casts", 2)),
+        newest_event=datetime(2026, 1, 5, 11, 59, tzinfo=UTC),
+    )
+    vitals = PipelineVitals(pipeline="market", host="here", pid=7, since=0.0)
+    found = parsed(exposition(total_of([one]), pipeline="market", queries_shown=1, vitals=vitals))
+    assert of(found, "eddyline_query_failures_total", query="divides") == 7
+    assert not [name for name, labels in found if ("query", "casts") in labels], "series are bounded"
+    assert of(found, "eddyline_event_time_lag_seconds", source="quotes") == pytest.approx(60.2)

@@ -12,7 +12,7 @@ import eddyline as ed
 from eddyline.delivery.router import Outlet, Router
 from eddyline.project.account import Account
 from eddyline.registry import Put, Registry, State
-from eddyline.runtime.spark.pipeline.batch.result_rows import TypedColumns
+from eddyline.runtime.spark.pipeline.batch.result_rows import DEAD_LETTER, SUMMARY, TypedColumns
 from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity
@@ -22,6 +22,7 @@ from eddyline.runtime.spark.versions import Versions, open_deliverables
 NUMBERS = ed.Stream("numbers", pa.schema([("a", pa.int32()), ("text", pa.string())]))
 BATCH = pa.record_batch({"a": [1, 2, 3], "text": ["x", "y", "z"]}, NUMBERS.schema)
 SQL = "SELECT a FROM numbers WHERE a >= {}"
+SINKS = ("typed", "both", "text")
 QUERIES = (
     Put("typed", SQL.format(2), destination="typed"),
     Put("both", SQL.format(2), destination="both"),
@@ -50,17 +51,23 @@ def made(folder: Path, *, typed: bool) -> tuple[list[dict[str, Any]], Summary]:
         "UTC",
         "source",
         1,
-        1,
         Identity("key", ("a",)),
         None,
-        Router([Outlet(name) for name in ("typed", "both", "text")]),
+        Router([Outlet(name) for name in SINKS]),
         False,
         tuple(BATCH.schema.names),
-        typed=TypedColumns(lists if typed else {}),
+        typed=TypedColumns(lists if typed else {}, SINKS),
     )
     *rows, last = [row for batch in result_rows(work, iter([BATCH, BATCH])) for row in batch.to_pylist()]
-    assert last["kind"] == "summary" and last["sink"] is None
-    return rows, Summary.of(last["accounts"], last["payload"])
+    assert last["part"] == SUMMARY
+    return [_told(row) for row in rows], Summary.of(last["payload"])
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with what its part means in words."""
+    if row["part"] == DEAD_LETTER:
+        return {**row, "kind": "dead letter", "sink": None}
+    return {**row, "kind": "result", "sink": SINKS[row["part"]]}
 
 
 def shown(rows: list[dict[str, Any]]) -> set[tuple[Any, ...]]:

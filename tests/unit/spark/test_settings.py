@@ -128,6 +128,14 @@ def test_complete(folder: Path) -> None:
     assert hooks.url.reveal() == "https://example.com/hook?key=hush-hook"
 
 
+def test_where_it_listens_and_how_long_it_waits(folder: Path) -> None:
+    more = 'prometheus = "0.0.0.0:9108"\nstalled_after = 0\nstop_within = 5\n'
+    settings = read(folder, COMPLETE.replace("prometheus = 9108\n", more))
+    assert (settings.prometheus, settings.stalled_after, settings.stop_within) == ("0.0.0.0:9108", 0, 5)
+    default = read(folder, COMPLETE)
+    assert (default.stalled_after, default.stop_within) == (900, 60)
+
+
 def test_secrets_are_not_shown(folder: Path) -> None:
     settings = read(folder, COMPLETE)
     assert "hush" not in repr(settings)
@@ -172,6 +180,11 @@ def test_addresses_stay_as_they_are(folder: Path) -> None:
         ('checkpoint = "s"', 'checkpoint = "s"\ntrigger = "often"', '"trigger" is "often"', "available now"),
         ('checkpoint = "s"', 'checkpoint = "s"\ntime_zone = "Wien"', "no time zone", "Europe/Vienna"),
         ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = 70000', "70000, and may be 0 to 65535", None),
+        ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = ":9"', "no address in front of", "0.0.0.0:9108"),
+        ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = "all"', '"all" is no port', "0.0.0.0:9108"),
+        ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = "::1:9"', "in brackets", None),
+        ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = true', "must be a whole number", None),
+        ('checkpoint = "s"', 'checkpoint = "s"\nstop_within = -1', "-1, and may be 0 to", None),
         ('checkpoint = "s"', 'checkpoint = "s"\norder = "best of all"', '"order"', "adaptive"),
         ('checkpoint = "s"', 'checkpoint = "s"\nretries = true', "must be a whole number, not true", None),
         (
@@ -281,6 +294,6 @@ def test_no_file(tmp_path: Path) -> None:
 
 def test_the_example_of_the_page(folder: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "pipeline.md").read_text()
-    (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    example, *_ = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     settings = read(folder, example)
     assert settings.default_sink is not None and settings.sources[0].stream == "quotes"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import tempfile
 from pathlib import Path
 
@@ -123,6 +124,43 @@ def test_without_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "fsspec.core", None)
     with pytest.raises(SetupError, match=r"the folder s3://bucket/sets/.* needs fsspec"):
         ship(queries(), folder="s3://bucket/sets", local=False)
+
+
+@pytest.mark.parametrize(
+    ("folder", "package"),
+    [
+        ("s3a://bucket/sets", "s3fs"),
+        ("gs://bucket/sets", "gcsfs"),
+        ("abfss://box@account.dfs.core.windows.net/sets", "adlfs"),
+        ("hdfs://host/sets", "libjvm"),
+        ("dbfs:/sets", "/Volumes/"),
+    ],
+)
+def test_a_store_without_its_driver(folder: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError("Unable to load libjvm\nand the folders that were searched")
+
+    monkeypatch.setattr("fsspec.core.url_to_fs", refused)
+    with pytest.raises(SetupError, match=re.escape(f"the folder {folder}/")) as found:
+        ship(queries(), folder=folder, local=False)
+    assert package in str(found.value.hint) and "searched" not in str(found.value)
+
+
+def test_a_store_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = pytest.importorskip("fsspec.implementations.memory", reason="fsspec is not installed")
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError("Access Denied")
+
+    published = ship(queries(), folder="memory://refusing", local=False)
+    monkeypatch.setattr(memory.MemoryFileSystem, "put_file", refused)
+    with pytest.raises(SetupError, match=r"the folder memory://other cannot be written: .*Access Denied"):
+        ship(queries(), folder="memory://other", local=False)
+    monkeypatch.setattr(memory.MemoryFileSystem, "get_file", refused)
+    with pytest.raises(SetupError, match=r"the folder memory://refusing/\w+ cannot be read: .*Access Denied"):
+        published.path()
 
 
 def test_paths() -> None:

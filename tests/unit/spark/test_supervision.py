@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eddyline.errors import EddylineError, PipelineError
+from eddyline.errors import EddylineError, PipelineError, SparkGoneError
 from eddyline.runtime.spark.pipeline import supervision
 from eddyline.runtime.spark.pipeline.supervision import Supervisor
 
@@ -15,7 +15,10 @@ RETRIES = 3
 
 
 class Scripted(Supervisor):
-    """Runs a script instead of Spark: "f" fails at once, "b" fails after a batch was served, the end of it ends well."""
+    """Runs a script instead of Spark: "f" fails at once, "b" fails after a batch was served, the end of it ends well.
+
+    "g" is a Java process that has ended.
+    """
 
     def __init__(self, script: str) -> None:
         self.served = 0
@@ -31,6 +34,8 @@ class Scripted(Supervisor):
     def _run_once(self) -> EddylineError | None:
         step = next(self._script, None)
         self.served += step == "b"
+        if step == "g":
+            return SparkGoneError("the Java process of Spark has ended")
         return None if step is None else PipelineError("the broker is away")
 
 
@@ -48,6 +53,7 @@ def test_a_source_that_comes_back(script: str, pauses: list[float], monkeypatch:
     one = Scripted(script)
     one._run()
     assert one.pauses == pauses and one.failure is None and one.state == "ended"
+    assert one.restarts == one.vitals.restarts == len(pauses)
 
 
 def test_a_source_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,3 +62,11 @@ def test_a_source_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> No
     one._run()
     assert one.pauses == [1.0, 2.0, 4.0] and one.state == "failed"
     assert "failed 4 times in a row, the last time: the broker is away" in str(one.failure)
+
+
+@pytest.mark.parametrize(("script", "pauses"), [("gfff", 0), ("ffgff", 2)])
+def test_a_java_that_has_ended_is_not_asked_again(script: str, pauses: int) -> None:
+    one = Scripted(script)
+    one._run()
+    assert isinstance(one.failure, SparkGoneError) and len(one.pauses) == pauses
+    assert one.vitals.failure == one.failure.message

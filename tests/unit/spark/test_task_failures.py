@@ -16,6 +16,7 @@ from eddyline.execute.locating import locate
 from eddyline.functions.evaluate import evaluation
 from eddyline.project.account import Account
 from eddyline.registry import Put, Registry
+from eddyline.runtime.spark.pipeline.batch.result_rows import DEAD_LETTER, SUMMARY, TypedColumns
 from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity
@@ -48,20 +49,20 @@ def ran(folder: Path) -> tuple[dict[str, int], Summary, Versions]:
         "UTC",
         "source",
         1,
-        1,
         Identity("content", ("a",)),
         None,
         router,
         False,
         tuple(BATCH.schema.names),
+        typed=TypedColumns({}, ("results",)),
     )
     *results, last = [row for batch in result_rows(work, iter([BATCH, BATCH])) for row in batch.to_pylist()]
     delivered: dict[str, int] = {}
     for row in results:
-        if row["sink"] == "results":
+        if row["part"] == 0:
             delivered[row["query_id"]] = delivered.get(row["query_id"], 0) + 1
-    assert last["kind"] == "summary" and {row["kind"] for row in results} <= {"result", "dead letter"}
-    return delivered, Summary.of(last["accounts"], last["payload"]), versions
+    assert last["part"] == SUMMARY and {row["part"] for row in results} <= {0, DEAD_LETTER}
+    return delivered, Summary.of(last["payload"]), versions
 
 
 @pytest.fixture(autouse=True)

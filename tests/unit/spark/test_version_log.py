@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from eddyline.runtime.spark.versions import SetAside, VersionLog
 from eddyline.runtime.spark.versions.log import BATCHES
 from eddyline.runtime.spark.versions.orders import SegmentOrder
 from eddyline.storage.local import LocalStorage
+from tests.unit.spark.test_kept_versions import ObjectStore
 
 PIN = """
 import sys
@@ -177,3 +179,20 @@ def test_two_processes_agree(tmp_path: Path) -> None:
         process.stdin.flush()
     said = [process.communicate(timeout=60)[0] for process in both]
     assert said[0] == said[1] and len(said[0].splitlines()) == 40
+
+
+@pytest.mark.parametrize("kind", [LocalStorage, ObjectStore])
+def test_old_batches_are_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[LocalStorage]
+) -> None:
+    monkeypatch.setattr("eddyline.runtime.spark.versions.log.BATCHES", 3)
+    log = VersionLog(kind(tmp_path))
+    for batch in range(14):
+        log.pin("quotes", batch, lambda: 1)
+        log.commit("quotes", batch, {})
+    old = log.pins("quotes")[6].at
+    assert log.forget("quotes", old) == 2, "batch 6 is not older than itself, and stays with its log"
+    assert [pin.batch_id for pin in VersionLog(kind(tmp_path)).pins("quotes")] == list(range(6, 14))
+    assert log.forget("quotes", datetime.now(UTC)) == 1, "the newest two logs stay"
+    assert [pin.batch_id for pin in VersionLog(kind(tmp_path)).pins("quotes")] == list(range(9, 14))
+    assert log.forget("other", datetime.now(UTC)) == 0

@@ -24,7 +24,7 @@ def test_one_writer_asks_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(files, "list", None)
     monkeypatch.setattr(files, "read", None)
     assert log.append(b"b") and log.append(b"") and log.append(b"c") and list(log.read()) == []
-    assert len(list((tmp_path / "log").iterdir())) == KEPT
+    assert len([path for path in (tmp_path / "log").iterdir() if path.stat().st_size]) == KEPT
     assert list(ObjectLineLog(LocalStorage(tmp_path), "log").read()) == [b"a", b"b", b"", b"c"]
 
 
@@ -53,3 +53,12 @@ def test_a_line_that_its_taker_could_not_read_comes_again(tmp_path: Path) -> Non
     for _ in log.read():
         break
     assert not log.append(b"b") and list(log.read()) == [b"a"] and log.append(b"b")
+
+
+def test_one_that_slept_finds_its_name_taken(tmp_path: Path) -> None:
+    """However much the others have written since."""
+    sleeper, other = (ObjectLineLog(LocalStorage(tmp_path), "log") for _ in range(2))
+    assert sleeper.append(b"0") and list(other.read()) == [b"0"]
+    lines = [str(number).encode() for number in range(1, 9)]
+    assert all(other.append(line) for line in lines)
+    assert not sleeper.append(b"mine") and list(sleeper.read()) == lines

@@ -41,6 +41,8 @@ class Exit(IntEnum):
     FINDINGS = 1
     USAGE = 2
     FAILURE = 3
+    SPARK_GONE = 4  # the same command, started again, goes on
+    BATCH_STOPPED = 5  # by a request to stop, after its time was up; it runs again at the next start
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 

@@ -13,6 +13,7 @@ import typer
 
 from eddyline.cli.options import AsJson
 from eddyline.cli.output.terminal import Exit, Printer, counted, counted_rows, note, print_json
+from eddyline.cli.run.stopping import Stopping
 
 if TYPE_CHECKING:
     from eddyline.cli.run.view import View
@@ -36,8 +37,11 @@ def run(
         bool, typer.Option("--available-now", "--once", help="Take what is there, then end.")
     ] = False,
     prometheus: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, metavar="PORT", help="Serve metrics on this port of 127.0.0.1."),
+        str | None,
+        typer.Option(
+            metavar="[ADDRESS:]PORT",
+            help="Serve metrics and health here; a port alone is one of 127.0.0.1.",
+        ),
     ] = None,
     no_view: Annotated[
         bool, typer.Option("--no-view", help="A line a batch instead of panels, also on a terminal.")
@@ -49,9 +53,12 @@ def run(
 ) -> None:
     """Run a pipeline: sources in, all registered queries evaluated together, results out.
 
-    Queries come and go while it runs: a change in the registry is in force from the next batch on. Ctrl-C stops after
-    the batch that runs, a second one at once; started again it goes on where it was. With --dry-run the exit code is 1
-    when a query would be left out or has no sink.
+    Queries come and go while it runs: a change in the registry is in force from the next batch on. Ctrl-C or SIGTERM
+    stops after the batch that runs, a second one at once; started again it goes on where it was.
+
+    The exit code is 0 at the end of the data and after a stop, 3 when the pipeline failed, 4 when Spark's Java has
+    ended, 5 when the batch did not end within stop_within seconds, 130 when it was stopped at once. With --dry-run
+    it is 1 when a query would be left out or has no sink.
 
     \b
     Examples:
@@ -65,12 +72,21 @@ def run(
     if once:
         settings = replace(settings, trigger=AVAILABLE_NOW)
     if prometheus is not None:
-        settings = replace(settings, prometheus=prometheus)
+        settings = replace(settings, prometheus=_listening(prometheus))
     if dry_run:
         _plan(settings, as_json)
         return
     with _logged(settings, log):
         _run(settings, as_json=as_json, no_view=no_view)
+
+
+def _listening(given: str) -> str:
+    from eddyline.runtime.spark.base.addresses import ListenAddress
+
+    try:
+        return str(ListenAddress.of(given))
+    except ValueError as error:
+        raise typer.BadParameter(f"--prometheus: {error}") from None
 
 
 def _plan(settings: PipelineSettings, as_json: bool) -> None:
@@ -140,18 +156,23 @@ def _run(settings: PipelineSettings, *, as_json: bool, no_view: bool) -> None:
 
     with ExitStack() as stack:
         told = stack.enter_context(_Told())
-        note("starting Spark")
+        # As the first process of a container, one that says nothing about SIGTERM does not get it.
+        stack.enter_context(_interruptible())
+        note("starting Spark" + ("" if settings.prometheus is None else f"; health at {settings.prometheus}"))
         running = Pipeline(settings).start()
         stack.callback(running.stop)
-        stack.enter_context(_interruptible())
+        stack.enter_context(_interruptible())  # again: Spark has put a handler of its own in its place
         for id, reason in running.problems.items():
             note(f'query "{id}" is left out: {reason}')
         if running.endpoint is not None:
             note(f"metrics at {running.endpoint.url}")
         if not as_json:
             told.view = stack.enter_context(_view(settings, no_view))
-        totals = told.watch(running)
+        stopping = Stopping(running.stop, settings.stop_within, told.tell)
+        totals = told.watch(running, stopping)
     _end(running, totals, as_json)
+    if stopping.is_cut_short:
+        raise typer.Exit(Exit.BATCH_STOPPED)
 
 
 def _view(settings: PipelineSettings, no_view: bool) -> View:
@@ -178,13 +199,18 @@ class _Told(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.view: View | None = None
+        self._others = (
+            logging.NullHandler()
+        )  # what py4j logs of a Java that has ended is pages, and told in a line
 
     def __enter__(self) -> _Told:
+        logging.getLogger().addHandler(self._others)
         logging.getLogger("eddyline").addHandler(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
         logging.getLogger("eddyline").removeHandler(self)
+        logging.getLogger().removeHandler(self._others)
 
     def emit(self, record: logging.LogRecord) -> None:
         """A warning."""
@@ -197,25 +223,23 @@ class _Told(logging.Handler):
         else:
             self.view.tell(text)
 
-    def watch(self, running: RunningPipeline) -> PipelineTotals:
+    def watch(self, running: RunningPipeline, stopping: Stopping) -> PipelineTotals:
         """Show batches until the end; the first Ctrl-C asks for it, the second one takes it."""
         from eddyline.runtime.spark.watching.totals import PipelineTotals
 
-        tail, totals, interrupts, over = running.follow(), PipelineTotals(), 0, False
+        tail, totals, over = running.follow(), PipelineTotals(), False
         while not over:
             try:
                 over = running.await_termination(LOOK)
             except KeyboardInterrupt:
-                interrupts += 1
-                self.tell(
-                    "stopping after the batch; Ctrl-C again stops at once" if interrupts == 1 else "stopping"
-                )
-                running.stop(now=interrupts > 1, timeout=0)
+                stopping.ask()
+            if not over:
+                stopping.look()
             for report in tail.read():
                 totals = totals.plus(report)
                 if self.view is not None:
                     self.view.update(report)
-        if interrupts > 1:
+        if stopping.asked > 1:
             raise KeyboardInterrupt
         return totals
 

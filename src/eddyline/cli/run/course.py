@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from statistics import median
@@ -12,6 +13,7 @@ from eddyline.runtime.spark.watching import BatchReport, PipelineTotals
 from eddyline.runtime.spark.watching.values import STAGES
 
 RECENT: Final = 60  # batches from which rates and times are taken
+STARTING: Final = 2  # first batches of a run, in which workers start and code is loaded
 KEPT: Final = 30  # changes and problems
 
 
@@ -58,8 +60,8 @@ class Course:
     @property
     def rows_per_busy_second(self) -> float:
         """Rows in a second of work: what the pipeline could take if rows were always waiting."""
-        busy = sum(report.total for report in self.recent)
-        return sum(report.rows for report in self.recent) / busy if busy else 0.0
+        gone = self.totals.count("batches") - len(self.recent)
+        return rows_per_busy_second(list(self.recent)[max(0, STARTING - gone) :] or self.recent)
 
     def _by_the_clock(self, count: int) -> float:
         if not self.recent:
@@ -83,3 +85,10 @@ class Course:
     def latencies(self) -> list[float]:
         """Seconds of the last batches."""
         return [report.total for report in self.recent]
+
+
+def rows_per_busy_second(reports: Iterable[BatchReport]) -> float:
+    """The rows of some batches by the seconds that these took."""
+    pairs = [(report.rows, report.total) for report in reports]
+    busy = sum(seconds for _, seconds in pairs)
+    return sum(rows for rows, _ in pairs) / busy if busy else 0.0

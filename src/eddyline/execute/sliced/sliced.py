@@ -16,11 +16,11 @@ from eddyline.execute.pool import LINE, POOL
 from eddyline.execute.sliced.family_index import with_families
 from eddyline.execute.sliced.formulas import Formulas
 from eddyline.execute.sliced.patterns import Patterns
+from eddyline.execute.sliced.stages import Call, Stages
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.sliced.hull import Hull
 from eddyline.index.sliced.patterns import build_patterns
-from eddyline.index.sliced.sliced import WIDTHS, Shelf, SlicedIndex
-from eddyline.kernels import sliced as kernels
+from eddyline.index.sliced.sliced import WIDTHS, SlicedIndex
 from eddyline.model.expression import Expression
 from eddyline.model.masks import BLOCK, WORDS, Masks
 
@@ -31,7 +31,6 @@ MIN_ROWS: Final = 2_048  # smaller batches are not worth a look at hulls
 SAMPLE: Final = 256
 LARGEST_SHARE: Final = 0.6
 STREAMED: Final = 1 << 24  # bytes from which results go past the caches, which they would not stay in anyway
-GATHERED: Final = 16  # results that are put together before they go past the caches
 SHARES: Final = 4  # pieces of work for each thread
 _NO_COUNTS: Final = np.empty(0, np.int64)
 
@@ -65,17 +64,7 @@ class Sliced:
             {row: self._locators[s] for row, s in subjects.items()},
         )
         self._patterns = [Patterns(build_patterns(group.calls)) for group in index.patterns]
-        derived = index.derived
-        self._derived = (derived.targets, derived.hits, derived.nulls, derived.flags)
-        program = index.program
-        self._conditions = [_condition_arrays(shelf) for shelf in index.shelves]
-        self._groups = _group_arrays(index)
-        steps = program.steps
-        self._steps = (steps.targets, steps.lefts, steps.rights, steps.flips, steps.emits)
-        direct = program.direct
-        groups = (direct.arities, direct.firsts, direct.sizes, direct.offsets)
-        self._direct = (*groups, direct.rows, direct.lows, direct.spans)
-        self._always = np.array(program.always, np.int64)
+        self._stages = Stages(index)
 
     def match(
         self, evaluation: Evaluation, rows: int, *, threads: int = 1, selected: Rows | None = None
@@ -179,32 +168,24 @@ class Sliced:
         return row, slot, np.searchsorted(row // BLOCK, np.arange(blocks + 1)).astype(np.int64)
 
     def _run(self, located: Located, first: int, last: int, out: Words, keep: bool, counts: Counts) -> None:
-        shelves = [
-            (ids.reshape(-1), *arrays) for ids, arrays in zip(located.ids, self._conditions, strict=True)
-        ]
+        """All results of blocks first .. last - 1; if `counts` has a place for each, ones are added up in it."""
         program = self.index.program
         scratch = POOL.take((program.slots + 1) * WORDS, np.uint64)
         scratch[:] = 0
-        kernels.run_blocks(
-            first,
-            last,
-            located.rows,
+        call = Call(
+            located.ids,
             located.blocks * BLOCK,
-            *shelves,
             located.hits,
-            self._derived,
-            self._groups,
-            self._steps,
-            self._direct,
-            self._always,
-            program.results,
-            np.empty(GATHERED * WORDS, np.uint64),
             scratch,
             out,
+            counts,
+            program.results,
             keep,
             keep and out.nbytes > STREAMED and out.ctypes.data % LINE == 0,
-            counts,
         )
+        whole = min(last, located.rows // BLOCK) if len(counts) == program.results else first
+        self._stages.count(call, first, whole)
+        self._stages.run(call, whole, last, located.rows)
 
     @staticmethod
     def _in_threads(blocks: int, threads: int, run: Callable[[int, int], Any]) -> list[Any]:
@@ -217,27 +198,3 @@ class Sliced:
         edges = np.linspace(0, blocks, min(threads * SHARES, blocks) + 1).astype(int).tolist()
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(run, edges[:-1], edges[1:]))
-
-
-def _condition_arrays(shelf: Shelf) -> tuple[Any, ...]:
-    edges, one, many = shelf.edges, shelf.ranges, shelf.tables
-    return (
-        (edges.rows, edges.tops, edges.slots, edges.targets, edges.uppers, edges.lowers),
-        (one.rows, one.lows, one.spans, one.slots, one.firsts),
-        (many.rows, many.offsets, many.slots, many.bits),
-    )
-
-
-def _group_arrays(index: SlicedIndex) -> tuple[npt.NDArray[Any], ...]:
-    groups = index.program.groups
-    sizes = [len(group.operands) // group.arity for group in groups]
-    offsets = np.cumsum([0, *(len(group.operands) for group in groups)])[:-1]
-    operands = np.concatenate([*(group.operands for group in groups), np.empty(0, np.int32)])
-    arities, firsts = [group.arity for group in groups], [group.first for group in groups]
-    return (
-        np.array(arities, np.int64),
-        np.array(firsts, np.int64),
-        np.array(sizes, np.int64),
-        offsets.astype(np.int64),
-        operands,
-    )

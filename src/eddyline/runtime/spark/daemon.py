@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import Final
 
 import pyarrow as pa
-
-_ROWS: Final = 600  # more than a block of the sliced executor
 
 
 def warm() -> None:
@@ -22,24 +19,10 @@ def warm() -> None:
     pa.set_io_thread_count(1)
     import pyspark.worker  # noqa: F401
 
-    from eddyline.model.catalog import Stream
-    from eddyline.queryset import QuerySet
+    from eddyline.queryset import warming
     from eddyline.runtime.spark.dataframe import worker  # noqa: F401
 
-    schema = pa.schema([("text", pa.string()), ("number", pa.int64()), ("fraction", pa.float64())])
-    queries = QuerySet.build(_queries(), streams=[Stream("rows", schema)])
-    rows = {"text": ["t1"] * _ROWS, "number": [1] * _ROWS, "fraction": [0.5] * _ROWS}
-    queries.match(pa.record_batch(rows, schema=schema)).query_lists()
-
-
-def _queries() -> dict[str, str]:
-    """Queries for every executor: found by key, evaluated together, patterns."""
-    keyed = [f"text = 't{i}' AND fraction > 0.{i} AND number >= {i}" for i in range(1, 300)]
-    sliced = [f"number > {i} AND fraction < {i} OR number = {-i}" for i in range(40)]
-    patterns = [f"text LIKE '%abcd{i}%'" for i in range(20)]
-    return {
-        str(i): f"SELECT * FROM rows WHERE {where}" for i, where in enumerate([*keyed, *sliced, *patterns])
-    }
+    warming.warm()
 
 
 def main() -> None:

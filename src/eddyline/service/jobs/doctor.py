@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,6 +43,33 @@ def look_at_machine() -> Iterator[Checkup]:
     yield _compiled()
     yield from _spark()
     yield _optional("psycopg", "only for a registry in PostgreSQL: pip install 'eddyline[postgres]'")
+
+
+def compile_kernels() -> Checkup:
+    """Have the kernels of matching compiled for this user and machine; how long that took, and where they lie."""
+    from eddyline import kernels
+    from eddyline.queryset import warming
+
+    start, before = time.perf_counter(), _functions()
+    try:
+        warming.warm(thorough=True)
+    except (
+        Exception
+    ) as error:  # what failed to compile fails again where it is needed, with more to say about it
+        return Checkup("warm-up", "broken", f"kernels do not compile: {error!r}")
+    seconds, made = time.perf_counter() - start, _functions() - before
+    found = f"{made} functions compiled in {seconds:.1f} s, kept in {kernels.cache_folder()}"
+    if made or before:
+        return Checkup("warm-up", "ok", found)
+    to_do = "set XDG_CACHE_HOME to a folder that can be written: nothing that was compiled could be kept"
+    return Checkup("warm-up", "broken", found, to_do=to_do)
+
+
+def _functions() -> int:
+    """Compiled functions on the disk."""
+    from eddyline import kernels
+
+    return sum(1 for _ in kernels.cache_folder().rglob("*.nbi"))
 
 
 def look_at_registry(where: str | None) -> Iterator[Checkup]:
@@ -112,9 +140,11 @@ def _compiled() -> Checkup:
     except OSError as error:
         to_do = "set XDG_CACHE_HOME to a folder that can be written: every process compiles anew, for seconds"
         return Checkup("compiled code", "broken", f"{folder}: {error.strerror}", to_do=to_do)
-    functions = sum(1 for _ in folder.rglob("*.nbi"))
+    functions = _functions()
     if not functions:
-        to_do = "nothing: the first match compiles, which takes some seconds; eddyline demo --runtime embedded does it now"
+        to_do = (
+            "nothing: the first match compiles, which takes some seconds; eddyline doctor --warm does it now"
+        )
         return Checkup("compiled code", "ok", f"none yet in {folder}", to_do=to_do)
     to_do = "set XDG_CACHE_HOME to a folder that can be written and stays" if _is_passing(folder) else ""
     return Checkup("compiled code", "ok", f"{functions} functions in {folder}", to_do=to_do)

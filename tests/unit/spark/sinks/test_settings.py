@@ -25,6 +25,7 @@ SERVERS = {"kafka.bootstrap.servers": "127.0.0.1:9092"}
         ("CSV", "exactly once"),
         ("orc", "exactly once"),
         ("delta", "exactly once"),
+        ("iceberg", "exactly once"),
         ("kafka", "at least once"),
         ("console", "at least once"),
         ("callback", "at least once"),
@@ -40,6 +41,7 @@ def test_guarantees(format: str, guarantee: str) -> None:
 @pytest.mark.parametrize(
     ("format", "more", "words"),
     [
+        ("iceberg", {}, "does not say which table of Iceberg it writes"),
         ("kafka", {}, "does not say where Kafka is"),
         ("callback", {}, "names no function"),
         ("callback", {"callback": "json"}, "names no function"),

@@ -1,20 +1,20 @@
-"""Market data that arrives as files: JSON lines, one file a second, each there at once and whole."""
+"""Market data that arrives as files: JSON lines, compressed, one file a second, each there at once and whole."""
 
 from __future__ import annotations
 
-import json
+import gzip
 import threading
 import time
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
+from eddyline.delivery.json_text import json_lines
 from eddyline.testing.market import Market
 
-NAME: Final = "quotes-{:05}.json"
+NAME: Final = "quotes-{:05}.json.gz"
 # what a feed gets wrong now and then: a line that was cut, a number that is none, no JSON at all
 BROKEN: Final = (
     '{"at":"2026-01-05T14:30:00.000000Z","symbol":"AX',
@@ -95,14 +95,9 @@ class Feeder:
 
 def write_file(path: Path, batch: pa.RecordBatch, broken: int = 0) -> None:
     """A batch as JSON lines, some broken ones in the middle; the file has its name when it is whole."""
-    lines = [json.dumps(row, default=_text, separators=(",", ":")) for row in batch.to_pylist()]
+    lines = json_lines(batch).to_pylist()
     middle = len(lines) // 2
     lines[middle:middle] = BROKEN[:broken]
     hidden = path.with_name(f".{path.name}.part")  # Spark does not look at names that begin with a dot
-    hidden.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    hidden.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), compresslevel=1))
     hidden.rename(path)
-
-
-def _text(value: object) -> str:
-    assert isinstance(value, datetime), "nothing else in a quote is not JSON already"
-    return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -21,12 +21,13 @@ def picture(outcome: DemoOutcome) -> str:
             f"the start, {len(outcome.events)} commands in other processes on the way",
             figures=(
                 (f"{rows:,}", "rows"),
-                (f"{rows / outcome.seconds if outcome.seconds else 0:,.0f}", "rows/s"),
-                (f"{outcome.sum('matches'):,}", "matches"),
+                (f"{outcome.rows_per_second:,.0f}", "rows/s, once steady"),
+                (f"{outcome.batch_seconds:.2f} s", "a steady batch"),
+                (f"{outcome.seconds_to_first:.1f} s", "to the first batch"),
                 (f"{verdict.results:,}", "results, each once" if verdict.is_exact else "results, NOT exact"),
                 (
                     f"{len(outcome.versions)}",
-                    "versions of the queries",
+                    "versions of queries",
                 ),
             ),
             chart="results of each batch, by kind of query",

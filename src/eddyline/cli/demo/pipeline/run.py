@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
+from statistics import median
 from types import TracebackType
 from typing import Any, Final, Protocol
 
@@ -13,6 +15,7 @@ from eddyline.cli.demo.pipeline.check import DemoVerdict, check
 from eddyline.cli.demo.pipeline.feeder import Feeder
 from eddyline.cli.demo.pipeline.people import MadeChange, People, destination_of
 from eddyline.cli.demo.pipeline.plan import FILES_A_SECOND, PipelineDemoPlan
+from eddyline.cli.run.course import STARTING, rows_per_busy_second
 from eddyline.compile import Compiler
 from eddyline.registry import Put, Registry
 from eddyline.runtime.spark.pipeline.pipeline import Pipeline
@@ -54,6 +57,7 @@ class DemoOutcome:
     files: int
     broken: int  # lines that no reader could read
     seconds_to_start: float
+    seconds_to_first: float  # from the start of everything to the first batch that was committed
     seconds: float  # from the first file to the last result
 
     @property
@@ -63,6 +67,21 @@ class DemoOutcome:
         for report in self.reports:
             found[report.version] = found.get(report.version, 0) + 1
         return found
+
+    @property
+    def steady(self) -> tuple[BatchReport, ...]:
+        """The batches after the first ones, in which workers start; all where there are no others."""
+        return self.reports[STARTING:] or self.reports
+
+    @property
+    def rows_per_second(self) -> float:
+        """Rows in a second of work, of steady batches."""
+        return rows_per_busy_second(self.steady)
+
+    @property
+    def batch_seconds(self) -> float:
+        """What a steady batch usually takes."""
+        return median([report.total for report in self.steady] or [0.0])
 
     def sum(self, name: str) -> int:
         """The sum of a count over all batches."""
@@ -91,13 +110,16 @@ class DemoOutcome:
                 for event in self.events
             ],
             "seconds_to_start": round(self.seconds_to_start, 1),
+            "seconds_to_first_batch": round(self.seconds_to_first, 1),
+            "steady_rows_per_second": round(self.rows_per_second),
+            "steady_batch_seconds": round(self.batch_seconds, 3),
             "seconds": round(self.seconds, 1),
         }
 
 
 def run(plan: PipelineDemoPlan, watch: DemoWatch) -> DemoOutcome:
     """Run the demo; it ends when every file that came in was read."""
-    begin = time.monotonic()
+    begin, began = time.monotonic(), datetime.now(UTC)
     plan.write_settings()
     _enter_queries(plan)
     tail = Tail(plan.metrics)
@@ -126,6 +148,7 @@ def run(plan: PipelineDemoPlan, watch: DemoWatch) -> DemoOutcome:
         files=feeder.files,
         broken=feeder.broken,
         seconds_to_start=started - begin,
+        seconds_to_first=min((one.end for one in reports), default=began).timestamp() - began.timestamp(),
         seconds=ended - started,
     )
 

@@ -19,8 +19,12 @@ def tell(outcome: DemoOutcome, output: Printer, picture: str) -> None:
     )
     output.paragraph(
         f"{outcome.sum('matched_rows'):,} rows matched, {outcome.sum('matches'):,} matches, "
-        f"{verdict.results:,} results delivered, {outcome.sum('dropped_rows'):,} rows that could not be read. Spark was "
-        f"there after {outcome.seconds_to_start:.0f} s; the files took {outcome.seconds:.0f} s."
+        f"{verdict.results:,} results delivered, {outcome.sum('dropped_rows'):,} rows that could not be read."
+    )
+    output.paragraph(
+        f"The start: Spark was there after {outcome.seconds_to_start:.1f} s, the first batch was done after "
+        f"{outcome.seconds_to_first:.1f} s. From the third batch on: {outcome.rows_per_second:,.0f} rows in a second of "
+        f"work, {outcome.batch_seconds:.2f} s a batch. All files took {outcome.seconds:.0f} s."
     )
     output.paragraph(_judged(outcome))
     output.heading("which version served which batches")

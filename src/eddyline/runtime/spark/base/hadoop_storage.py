@@ -88,7 +88,7 @@ class HadoopStorage:
     def put(self, name: str, content: bytes | Iterable[bytes]) -> None:
         """Put a file in its place, or into that of another one; it lasts once this returns."""
         with self._asking(name):
-            if self._scheme in OBJECT_STORES:
+            if self._is_direct:
                 self._write(name, content, overwrite=True)
                 return
             with self._draft(name, content) as draft:
@@ -98,7 +98,7 @@ class HadoopStorage:
         """The same unless there is one already; gives whether it was put."""
         with self._asking(name):
             try:
-                if self._scheme in OBJECT_STORES:
+                if self._is_direct:
                     self._write(name, content, overwrite=False)
                 else:
                     with self._draft(name, content) as draft:
@@ -178,6 +178,25 @@ class HadoopStorage:
         """Hadoop's file system of the address."""
         return _jvm().org.apache.hadoop.fs.FileSystem.get(self._path("").toUri(), _configuration())
 
+    @cached_property
+    def _is_direct(self) -> bool:
+        """Whether a file is written under its own name: where it shows as a whole, or where nothing can be renamed safely."""
+        if self._scheme in OBJECT_STORES:
+            return True
+        try:
+            self._renaming()
+        except Exception as error:
+            if _is(error, "UnsupportedFileSystemException"):
+                return True
+            raise
+        return False
+
+    def _renaming(self) -> Any:
+        """Unlike the older call of a file system, that of a context says what is wrong, and can overwrite."""
+        return _jvm().org.apache.hadoop.fs.FileContext.getFileContext(
+            self._path("").toUri(), _configuration()
+        )
+
     def _path(self, name: str) -> Any:
         return _jvm().org.apache.hadoop.fs.Path(f"{self.address}/{name}" if name else self.address)
 
@@ -213,12 +232,10 @@ class HadoopStorage:
             raise
 
     def _rename(self, draft: str, name: str, *, overwrite: bool) -> None:
-        """Unlike the older call of the file system, that of a context says what is wrong, and can overwrite."""
-        fs, gateway = _jvm().org.apache.hadoop.fs, _gateway()
-        options = gateway.new_array(fs.Options.Rename, 1)
-        options[0] = fs.Options.Rename.OVERWRITE if overwrite else fs.Options.Rename.NONE
-        context = fs.FileContext.getFileContext(self._path("").toUri(), _configuration())
-        context.rename(self._path(draft), self._path(name), options)
+        kinds = _jvm().org.apache.hadoop.fs.Options.Rename
+        options = _gateway().new_array(kinds, 1)
+        options[0] = kinds.OVERWRITE if overwrite else kinds.NONE
+        self._renaming().rename(self._path(draft), self._path(name), options)
 
     @contextmanager
     def _asking(self, name: str) -> Iterator[None]:

@@ -27,6 +27,8 @@ Columns = Literal["auto", "payload", "typed"]
 
 AVAILABLE_NOW: Final = "available now"
 DEAD_LETTERS: Final = "dead-letters"
+STALLED_AFTER: Final = 900
+STOP_WITHIN: Final = 60
 NAME: Final = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
 )  # names of sources and sinks are names of folders
@@ -143,14 +145,24 @@ class PipelineSettings:
     dead_letters: str = ""
     """The folder of rows that could not be read or delivered; `dead-letters` in the checkpoint if nothing is said."""
 
-    prometheus: int | None = None
-    """A port on 127.0.0.1 where metrics can be read in Prometheus' text format."""
+    prometheus: int | str | None = None
+    """Where /metrics, /healthz and /readyz are served: a port on 127.0.0.1, or an address with a port, "0.0.0.0:9108"."""
+
+    stalled_after: int = STALLED_AFTER
+    """Seconds after which a batch that still runs makes the pipeline unhealthy; 0: never. Nothing is stopped for it."""
+
+    stop_within: int = STOP_WITHIN
+    """Seconds that the running batch has to end in when the pipeline is asked to stop; then it is stopped, and runs again
+    at the next start."""
 
     functions: tuple[str, ...] = ()
     """Functions of the session's catalog that queries may call, beyond Spark's own."""
 
     quarantine: bool = True
     """Whether a query whose function fails is disabled in the registry; its function counts as NULL either way."""
+
+    keep_days: int = 90
+    """For how many days it is kept which version served which batch."""
 
     retries: int = 5
     """How often in a row a source is started again after a failure before the pipeline stops."""

@@ -11,11 +11,14 @@ from typing import Any, Final, cast, get_args
 from eddyline.config import StrategyName
 from eddyline.errors import FileError
 from eddyline.functions.zones import find_zone
+from eddyline.runtime.spark.base.addresses import MOST, ListenAddress
 from eddyline.runtime.spark.base.folders import check_apart
 from eddyline.runtime.spark.base.secrets import Secret, Value
 from eddyline.runtime.spark.base.settings import (
     AVAILABLE_NOW,
     NAME,
+    STALLED_AFTER,
+    STOP_WITHIN,
     Columns,
     Part,
     PipelineSettings,
@@ -28,7 +31,9 @@ from eddyline.runtime.spark.base.toml_table import TomlTable
 FILE_FORMATS: Final = ("json", "csv", "parquet", "orc", "text", "xml", "avro", "binaryfile")
 _TRIGGER: Final = re.compile(r"\d+ (millisecond|second|minute|hour|day)s?")
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_MOST_DAYS: Final = 36_500
 _MOST_RETRIES: Final = 1_000_000
+_MOST_SECONDS: Final = 10_000_000
 
 
 def read(path: Path) -> PipelineSettings:
@@ -70,9 +75,12 @@ def _pipeline(
         trigger=_trigger(table),
         time_zone=_zone(table),
         dead_letters=_resolved(folder, table.text("dead_letters", "") or ""),
-        prometheus=table.number("prometheus", None, 0, 65535),
+        prometheus=_listening(table),
+        stalled_after=cast(int, table.number("stalled_after", STALLED_AFTER, 0, _MOST_SECONDS)),
+        stop_within=cast(int, table.number("stop_within", STOP_WITHIN, 0, _MOST_SECONDS)),
         functions=table.texts("functions"),
         quarantine=table.flag("quarantine", True),
+        keep_days=cast(int, table.number("keep_days", 90, 1, _MOST_DAYS)),
         retries=cast(int, table.number("retries", 5, 0, _MOST_RETRIES)),
         order=cast(StrategyName, table.text("order", "adaptive", allowed=get_args(StrategyName))),
         sources=tuple(_source(one, folder) for one in sources),
@@ -183,6 +191,16 @@ def _trigger(table: TomlTable) -> str:
             f'"trigger" is "{trigger}", which is not allowed', f'write "10 seconds" or "{AVAILABLE_NOW}"'
         )
     return trigger
+
+
+def _listening(table: TomlTable) -> int | str | None:
+    where = table.number_or_text("prometheus", 0, MOST)
+    try:
+        if where is not None:
+            ListenAddress.of(where)
+        return where
+    except ValueError as error:
+        table.fail(f'"prometheus": {error}', 'a port of 127.0.0.1, or an address with one: "0.0.0.0:9108"')
 
 
 def _zone(table: TomlTable) -> str:

@@ -69,6 +69,12 @@ class TomlTable:
             self.fail(f'"{key}" is {value}, and may be {lowest} to {highest}')
         return int(value)
 
+    def number_or_text(self, key: str, lowest: int, highest: int) -> int | str | None:
+        """A whole number, or a text that somebody else understands."""
+        if isinstance(self._values.get(key), str):
+            return self.text(key)
+        return self.number(key, None, lowest, highest)
+
     def flag(self, key: str, default: bool) -> bool:
         """True or false."""
         value = self._take(key, bool)

@@ -68,6 +68,10 @@ class InForce:
             since = step.version.number
         return InForce(newest, since, steps)
 
+    def delivered_until(self, version: int) -> bool:
+        """Whether any version up to one delivers this text of the query."""
+        return any(_delivers(step.entry, self.entry) for step in self.steps if step.version.number <= version)
+
     def delivered_in(self, version: int) -> bool:
         """Whether batches of a version deliver this text of the query."""
         before = [step for step in self.steps if step.version.number <= version]
@@ -126,7 +130,13 @@ def _kept_still(state: StateFolder) -> Iterator[bool]:
 
 def _boundary(pins: Sequence[Pin], source: str, in_force: InForce) -> Boundary:
     first = next((pin.batch_id for pin in pins if pin.version >= in_force.since), None)
-    missed = [
+    forgotten = pins[0].batch_id if pins else 0  # batches of which the records were old and are deleted
+    if forgotten and in_force.delivered_until(pins[0].version):
+        raise EddylineError(
+            f'it is not known any more which of the first {forgotten} batches of source "{source}" delivered the query',
+            hint="keep_days in the pipeline's settings says how long that is kept; a back-test has all results",
+        )
+    missed = [*range(forgotten)] + [
         pin.batch_id
         for pin in pins
         if (first is None or pin.batch_id < first) and not in_force.delivered_in(pin.version)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from eddyline.errors import EddylineError, SchemaError
 from eddyline.queryset import QuerySet
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import ArrayType, StructType
 
 Way = Literal["rows", "lists"]
-_SEVERAL: Final = "__eddyline_queries"
 _NAMES: Final = {
     ("id", False): "query_ids",
     ("id", True): "query_id",
@@ -115,7 +114,7 @@ def _schema(df: DataFrame) -> StructType | None:
 def _matching_rows(df: DataFrame, work: MatchWork, columns: Sequence[str], name: str) -> DataFrame:
     from pyspark.sql.types import StructType
 
-    kind = _kind(work)
+    kind = kind_of(work)
     nullable = work.explode and work.keep_unmatched
     schema = StructType(list(df.schema.fields)).add(
         name, kind.elementType if work.explode else kind, nullable=nullable
@@ -128,26 +127,33 @@ def _matching_rows(df: DataFrame, work: MatchWork, columns: Sequence[str], name:
 
 
 def _with_lists(df: DataFrame, work: MatchWork, columns: Sequence[Column], name: str) -> DataFrame:
+    """The DataFrame with the matcher's column, made by a generator.
+
+    A plain column could be had in two ways only. As a deterministic one Spark evaluates it a second time for every filter on
+    it; as a nondeterministic one Spark moves no filter below it, and reads whole structs where one field is asked for. What a
+    generator gives is evaluated once, and all that is about other columns still moves below it.
+    """
     from pyspark.sql import functions as F
 
     lists = _lists(work, columns)
-    if not work.explode:
-        found = df.withColumn(name, lists)
-        return found if work.keep_unmatched else found.where(F.size(name) > 0)
-    explode = F.explode_outer if work.keep_unmatched else F.explode
-    return df.withColumn(_SEVERAL, lists).withColumn(name, explode(_SEVERAL)).drop(_SEVERAL)
+    if work.explode:
+        generated = F.explode_outer(lists) if work.keep_unmatched else F.explode(lists)
+    elif work.keep_unmatched:
+        generated = F.explode(F.array(lists))
+    else:  # NULL gives no row; a filter behind the generator would keep whole structs in the plan again
+        generated = F.explode(F.when(F.size(lists) > 0, F.array(lists)))
+    return df.withColumn(name, generated)
 
 
 def _lists(work: MatchWork, columns: Sequence[Column]) -> Column:
-    """The matcher as one column; nondeterministic in Spark's words, or a filter on it would evaluate it again."""
+    """The matcher as one column."""
     from pyspark.sql import functions as F
 
     function = carried_column(partial(query_lists, work), len(columns))
-    udf: Any = F.arrow_udf(function, _kind(work))  # type: ignore[attr-defined]
-    return cast("Column", udf.asNondeterministic()(*columns))
+    return cast("Column", F.arrow_udf(function, kind_of(work))(*columns))  # type: ignore[attr-defined]
 
 
-def _kind(work: MatchWork) -> ArrayType:
+def kind_of(work: MatchWork) -> ArrayType:
     """The type of a row's queries; Spark need not look for a NULL at each of them, which was half of reading them."""
     from pyspark.sql.types import ArrayType, IntegerType, StringType
 

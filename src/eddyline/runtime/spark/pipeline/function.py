@@ -29,10 +29,12 @@ class BatchFunction:
         self._shop = context
         self.stopping = Event()
         self.busy = False
+        self.calls = 0  # batches that began, and batches that ended
 
     def __call__(self, df: DataFrame, batch_id: int) -> None:
         """Run a batch; whatever it raises makes Spark end the query, which is started again from its checkpoint."""
         self.busy = True
+        self.calls += 1
         try:
             if self.stopping.is_set():
                 raise StopRequested("the pipeline stops")
@@ -46,6 +48,7 @@ class BatchFunction:
             raise
         finally:
             self.busy = False
+            self.calls += 1
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_settings": self._settings, "_source": self._source}

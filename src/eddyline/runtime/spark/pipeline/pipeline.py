@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eddyline.errors import EddylineError, SetupError
+from eddyline.errors import EddylineError, SetupError, SparkGoneError
 from eddyline.runtime.spark.base.failures import in_words
 from eddyline.runtime.spark.base.folders import check_apart
 from eddyline.runtime.spark.base.secrets import revealed_all, secrets_in
 from eddyline.runtime.spark.base.settings import PipelineSettings, read_settings
 from eddyline.runtime.spark.pipeline.plan import PipelinePlan, make_plan
-from eddyline.runtime.spark.pipeline.running import RunningPipeline
+from eddyline.runtime.spark.pipeline.running import RunningPipeline, open_endpoint
 from eddyline.runtime.spark.sessions import session_checks
+from eddyline.runtime.spark.sessions.alive import why_gone
 from eddyline.runtime.spark.sessions.session import session
+from eddyline.runtime.spark.watching.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,18 +47,34 @@ class Pipeline:
         """Start it, in the session given, else in the one that this process has, else in one that ends with it.
 
         Settings, registry, columns of sources, sinks and the session are looked at first; what is wrong is raised here.
+        The endpoint is opened before all of that: a start may take long, or wait for a cluster for ever.
         """
-        opened, own = self._session(spark)
-        try:
-            session_checks.check(opened, time_zone=self.settings.time_zone)
-            running = RunningPipeline(self.settings, opened)
-        except BaseException:
+        with ExitStack() as undo:
+            endpoint = open_endpoint(self.settings)
+            if endpoint is not None:
+                undo.enter_context(endpoint)
+            opened, own = self._session(spark)
             if own:
-                opened.stop()
-            raise
+                undo.callback(_end, opened)
+            running = self._started(opened, endpoint)
+            undo.pop_all()
         if own:
-            running.at_end(opened.stop)
+            running.at_end(partial(_end, opened))
         return running
+
+    def _started(self, spark: SparkSession, endpoint: Endpoint | None) -> RunningPipeline:
+        try:
+            session_checks.check(spark, time_zone=self.settings.time_zone)
+            return RunningPipeline(self.settings, spark, endpoint)
+        except EddylineError:
+            raise
+        except Exception as error:
+            gone = why_gone(spark)
+            if gone is None:
+                raise
+            raise SparkGoneError(
+                f"the pipeline did not start: {gone}", hint="start it again in a new process"
+            ) from error
 
     def run(self, spark: SparkSession | None = None) -> None:
         """Start it and wait for its end: that of the data, a failure, which is raised, or Ctrl-C, which stops it."""
@@ -95,6 +115,15 @@ class Pipeline:
         zone = {"spark.sql.session.timeZone": self.settings.time_zone}
         name = f"eddyline {self.settings.name}"
         return session(name, cores=wanted.cores, config={**zone, **config})
+
+
+def _end(spark: SparkSession) -> None:
+    """Stop a session; there is nothing to stop where Java has ended."""
+    try:
+        spark.stop()
+    except Exception:
+        if why_gone(spark) is None:
+            raise
 
 
 def _active() -> SparkSession | None:

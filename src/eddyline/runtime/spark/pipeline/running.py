@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.errors import EddylineError, RegistryError
@@ -15,7 +18,9 @@ from eddyline.runtime.spark.base.settings import PipelineSettings
 from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext, sources_of
 from eddyline.runtime.spark.pipeline.supervision import Supervisor
 from eddyline.runtime.spark.watching import BatchReport, PipelineTotals, Tail
-from eddyline.runtime.spark.watching.prometheus import QUERIES_SHOWN, Endpoint, exposition
+from eddyline.runtime.spark.watching.endpoint import Answers, Endpoint
+from eddyline.runtime.spark.watching.prometheus import QUERIES_SHOWN, exposition
+from eddyline.runtime.spark.watching.vitals import PipelineVitals, not_ready, unhealthy
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -26,17 +31,51 @@ RECENT: Final = 1_000  # reports that are kept
 LOOK: Final = 0.1  # seconds
 
 
+def open_endpoint(settings: PipelineSettings) -> Endpoint | None:
+    """The endpoint of a pipeline that is starting, if it is to have one; it says so, and when that takes too long."""
+    if settings.prometheus is None:
+        return None
+    since = time.time()
+
+    def vitals() -> PipelineVitals:
+        host, pid = socket.gethostname(), os.getpid()
+        return PipelineVitals(pipeline=settings.name, host=host, pid=pid, since=since, starting=True)
+
+    def metrics() -> str:
+        return exposition(
+            PipelineTotals(),
+            pipeline=settings.name,
+            vitals=vitals(),
+            stalled_after=settings.stalled_after,
+        )
+
+    answers = Answers(
+        metrics,
+        unhealthy=lambda: unhealthy(vitals(), settings.stalled_after),
+        not_ready=lambda: not_ready(vitals(), settings.stalled_after),
+    )
+    return Endpoint(settings.prometheus, answers)
+
+
 class RunningPipeline:
     """What `Pipeline.start` gives. When one source gives up, the others end their batch and stop too."""
 
-    def __init__(self, settings: PipelineSettings, spark: SparkSession) -> None:
+    def __init__(
+        self, settings: PipelineSettings, spark: SparkSession, endpoint: Endpoint | None = None
+    ) -> None:
+        """`endpoint` is one that is open already; it is closed with the pipeline, or when this fails."""
         self.settings = settings
-        self.endpoint: Endpoint | None = None
+        self.endpoint = endpoint
+        self._since = time.time()
+        self._give_up_at: float | None = None  # on the others, when one source has failed
+        self._stopping = False
         self._reports: deque[BatchReport] = deque(maxlen=RECENT)
         self._reading = threading.Lock()
         self._closing = threading.Lock()
         self._open = ExitStack()
         self._ends: list[Callable[[], object]] = []
+        if endpoint is not None:
+            self._open.enter_context(endpoint)
         try:
             self._shop = BatchContext(settings, spark)
             self._open.callback(self._shop.close)
@@ -49,11 +88,13 @@ class RunningPipeline:
             for source in sources:
                 source.check(spark, begun=self._shop.log.last(source.settings.name) is not None)
             self._shop.current()
-            if settings.prometheus is not None:
-                self.endpoint = self._open.enter_context(
-                    Endpoint(settings.prometheus, self._scrape, trouble=self._trouble)
-                )
             self._supervisors = [Supervisor(spark, self._shop, source) for source in sources]
+            if endpoint is not None:
+                endpoint.answers = Answers(
+                    self._scrape,
+                    unhealthy=lambda: unhealthy(self.vitals, settings.stalled_after),
+                    not_ready=lambda: not_ready(self.vitals, settings.stalled_after),
+                )
         except BaseException:
             self._open.close()
             raise
@@ -104,22 +145,53 @@ class RunningPipeline:
     @property
     def status(self) -> dict[str, Any]:
         """How it is going, for machines."""
+        vitals = self.vitals
         return {
             "name": self.settings.name,
             "id": self.id,
             "active": self.is_active,
-            "trouble": self._trouble(),
+            "trouble": not_ready(vitals, self.settings.stalled_after),
             "sources": {
-                one.name: {"state": one.state, "failures_in_a_row": one.attempts} for one in self._supervisors
+                one.name: {
+                    "state": one.state,
+                    "failures_in_a_row": one.failures_in_a_row,
+                    "restarts": one.restarts,
+                    "idle": one.idle,
+                    "backlog": dict(one.backlog),
+                }
+                for one in (supervisor.counted() for supervisor in self._supervisors)
             },
         }
+
+    @property
+    def vitals(self) -> PipelineVitals:
+        """How it is right now; nobody has to be asked for it, neither Spark nor the registry."""
+        return PipelineVitals(
+            pipeline=self.settings.name,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            since=self._since,
+            stopping=self._stopping and self.is_active,
+            sources=tuple(one.vitals for one in self._supervisors),
+            trouble=self._shop.versions.trouble,
+            left_out=len(self._shop.versions.problems),
+        )
+
+    def _scraped(self) -> PipelineVitals:
+        """The same with what takes a look at the registry and at folders, which health must not depend on."""
+        try:
+            newest = self._shop.registry.version
+        except RegistryError:
+            newest = None
+        counted = tuple(one.counted() for one in self._supervisors)
+        return replace(self.vitals, newest_version=newest, sources=counted)
 
     def await_termination(self, timeout: float | None = None) -> bool:
         """Wait for the end, at most so many seconds; whether it has come. A pipeline that failed raises why."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while self.is_active:
             if self.exception is not None:
-                self._ask(now=False)
+                self._end_others()
             left = LOOK if deadline is None else min(LOOK, deadline - time.monotonic())
             if left <= 0:
                 return False
@@ -152,8 +224,15 @@ class RunningPipeline:
         self.stop()
 
     def _ask(self, *, now: bool) -> None:
+        self._stopping = True
         for supervisor in self._supervisors:
             supervisor.stop(now=now)
+
+    def _end_others(self) -> None:
+        """One source has failed: the others may end their batch, within the time that any stop has."""
+        if self._give_up_at is None:
+            self._give_up_at = time.monotonic() + self.settings.stop_within
+        self._ask(now=time.monotonic() >= self._give_up_at)
 
     def _close(self) -> None:
         with self._closing:
@@ -163,7 +242,13 @@ class RunningPipeline:
 
     def _scrape(self) -> str:
         totals = self.totals
-        return exposition(totals, pipeline=self.settings.name, queries=self._counted(totals))
+        return exposition(
+            totals,
+            pipeline=self.settings.name,
+            queries=self._counted(totals),
+            vitals=self._scraped(),
+            stalled_after=self.settings.stalled_after,
+        )
 
     def _counted(self, totals: PipelineTotals) -> dict[str, int] | None:
         """The registry's counts of the queries that are shown; None where it cannot be asked now."""
@@ -172,13 +257,3 @@ class RunningPipeline:
             return {id: counters(id).get(id, {}).get("matches", 0) for id in busiest}
         except RegistryError:
             return None
-
-    def _trouble(self) -> str | None:
-        failure = self.exception
-        waiting = [one.name for one in self._supervisors if one.state == "waiting"]
-        if failure is not None:
-            return failure.message
-        if waiting:
-            return f"waiting to start again: {', '.join(waiting)}"
-        troubles = [one.trouble for one in self._supervisors if one.trouble is not None]
-        return troubles[0] if troubles else self._shop.versions.trouble

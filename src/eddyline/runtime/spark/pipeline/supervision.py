@@ -1,7 +1,8 @@
 """One source's streaming query, kept running: started again from its checkpoint after a failure, with longer pauses.
 
 A batch that comes to its end makes the count of failures start again. What cannot pass by itself (columns that do not
-fit, an output of somebody else) is not tried again.
+fit, an output of somebody else) is not tried again. Neither is anything when Java has ended: every further attempt in this
+process would be made against nobody.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import logging
 import random
 import threading
+import time
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.delivery.retry import Patience
@@ -20,15 +24,21 @@ from eddyline.errors import (
     SchemaError,
     SetupError,
     SinkError,
+    SparkGoneError,
 )
 from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.base.failures import in_words, missing_package
+from eddyline.runtime.spark.base.remote_folders import local_path
 from eddyline.runtime.spark.base.secrets import Secret, secrets_in
 from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
 from eddyline.runtime.spark.pipeline.batch.run import StreamChanged
 from eddyline.runtime.spark.pipeline.function import BatchFunction, StopRequested
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
+from eddyline.runtime.spark.pipeline.input.waiting_files import WaitingFiles, waiting_files
+from eddyline.runtime.spark.pipeline.source_watch import SourceWatch
+from eddyline.runtime.spark.sessions.alive import count_executors, has_executors, is_remote, why_gone
 from eddyline.runtime.spark.watching.logs import event
+from eddyline.runtime.spark.watching.vitals import SourceVitals
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,10 +50,12 @@ LASTING: Final = (  # failures that trying again does not mend
     SchemaError,
     SetupError,
     SinkError,
+    SparkGoneError,
 )
 PAUSES: Final = Patience(first=1.0, longest=60.0)
 BUGS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-LOOK: Final = 0.2  # seconds between two looks at a query
+LOOK: Final = 0.2  # seconds between two looks at whether a query has ended
+LOOK_CLOSER: Final = 1.0  # seconds between two looks at how it is, which ask more of Spark
 LONGEST_STOP: Final = 60.0  # seconds that a batch may take to end after a stop, where only Spark knows of it
 
 log = logging.getLogger("eddyline.pipeline")
@@ -56,6 +68,7 @@ class Supervisor:
         self.source = source
         self.state = "starting"
         self.attempts = 0  # failures in a row
+        self.restarts = 0
         self.failure: EddylineError | None = None  # why it has given up
         self.trouble: str | None = None  # what is wrong and may pass
         self._spark = spark
@@ -64,6 +77,10 @@ class Supervisor:
         self._at_once = threading.Event()
         self._ended = threading.Event()
         self._function = BatchFunction(context.settings, source, context)
+        self._watch = SourceWatch()
+        self._files: WaitingFiles | None = None
+        self._on_cluster = False
+        self._looked = 0.0
         self._thread = threading.Thread(target=self._run, name=f"eddyline-{self.name}", daemon=True)
 
     @property
@@ -71,8 +88,38 @@ class Supervisor:
         """The source's name."""
         return self.source.settings.name
 
+    @property
+    def vitals(self) -> SourceVitals:
+        """How it is, as it was last seen; Spark is not asked."""
+        last, since = self._watch.last, self._watch.seconds_since
+        return SourceVitals(
+            name=self.name,
+            state=self.state,
+            failure=None if self.failure is None else self.failure.message,
+            trouble=self.trouble,
+            failures_in_a_row=self.attempts,
+            restarts=self.restarts,
+            silent=since(last.at) or 0.0,
+            trigger=since(last.trigger_since),
+            idle=last.idle,
+            between=last.between,
+            executors=last.executors,
+            no_executor=since(last.no_executor_since) or 0.0,
+            backlog=last.backlog,
+        )
+
+    def counted(self) -> SourceVitals:
+        """How it is, with the files that wait, for which the folder of the source is listed."""
+        vitals = self.vitals
+        files = None if self._files is None else self._files.count()
+        return vitals if files is None else replace(vitals, backlog={**vitals.backlog, "files": files})
+
     def start(self) -> None:
         """Begin."""
+        checkpoint = local_path(str(self._shop.state.checkpoint(self.name)))
+        if checkpoint is not None:
+            self._files = waiting_files(self.source.settings, checkpoint)
+        self._on_cluster = has_executors(self._spark)
         self._thread.start()
 
     def stop(self, *, now: bool = False) -> None:
@@ -126,11 +173,13 @@ class Supervisor:
     def _run_once(self) -> EddylineError | StreamChanged | None:
         """Start the query and stay with it; why it failed, None where it ended or was stopped."""
         self._shop.failures.pop(self.name, None)
+        self._watch.begin()
         try:
             query: Any = self._started()  # pyspark says that it waits whole seconds only, and does not
             self.state = "running"
             while not query.awaitTermination(LOOK):
                 self._look()
+                self._look_closer(query)
                 if self._stopping.is_set():
                     self._stop(query)
             return None
@@ -144,6 +193,20 @@ class Supervisor:
         if trouble is not None and trouble != self.trouble:
             event(log, trouble, level=logging.WARNING, source=self.name)
         self.trouble = trouble
+
+    def _look_closer(self, query: StreamingQuery) -> None:
+        """See how the query is, for those who ask.
+
+        That Spark does not answer must not end a query that may run: whoever asks sees that the last look is long ago.
+        """
+        if time.monotonic() < self._looked + LOOK_CLOSER:
+            return
+        self._looked = time.monotonic()
+        with suppress(Exception):
+            progress = query.lastProgress
+            executors = count_executors(self._spark) if self._on_cluster else None
+            told = None if progress is None else progress.json
+            self._watch.see(query.status, told, self._function.calls, executors)
 
     def _started(self) -> StreamingQuery:
         settings = self._shop.settings
@@ -159,7 +222,7 @@ class Supervisor:
 
     def _stop(self, query: StreamingQuery) -> None:
         """Stop the query between two batches, as far as that can be seen."""
-        remote = ".connect." in type(self._spark).__module__
+        remote = is_remote(self._spark)
         waited = 0.0
         while query.isActive and not self._at_once.wait(0.02):
             status: Any = query.status if remote else {}
@@ -175,6 +238,12 @@ class Supervisor:
         own = self._shop.failures.pop(self.name, None)
         if isinstance(own, StopRequested) or (self._stopping.is_set() and self._at_once.is_set()):
             return None
+        gone = why_gone(self._spark)
+        if gone is not None:
+            return SparkGoneError(
+                f'source "{self.name}" stopped: {gone}',
+                hint="start the pipeline again in a new process: it goes on where it was",
+            )
         if isinstance(own, EddylineError | StreamChanged):
             return own
         if isinstance(error, EddylineError):
@@ -192,7 +261,7 @@ class Supervisor:
         return PipelineError(f'source "{self.name}" failed: {text}')
 
     def _given_up(self, reason: EddylineError) -> EddylineError:
-        if self.attempts == 1:
+        if self.attempts == 1 or isinstance(reason, SparkGoneError):
             return reason
         return PipelineError(
             f'source "{self.name}" failed {self.attempts} times in a row, the last time: {reason.message}',
@@ -209,6 +278,8 @@ class Supervisor:
             attempt=self.attempts,
         )
         self.state = "waiting"
+        self.restarts += 1
+        self._watch.begin()
         self._stopping.wait(pause)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from eddyline.errors import SetupError
 from eddyline.runtime.spark.sessions import cluster
+from eddyline.runtime.spark.sessions.compiling import compile_meanwhile
 from eddyline.runtime.spark.sessions.java import find_java
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def session(
     builder = SparkSession.builder.appName(app_name)
     for key, value in wanted.items():
         builder = builder.config(key, value)
+    if warm and cluster.is_local(str(given["spark.master"])):
+        compile_meanwhile()
     with _environment(environment), _watched(wanted) as watch:
         running = builder.getOrCreate()
         if watch is not None:

@@ -12,17 +12,20 @@ a replayed batch has the same rows, so it is the same. Where renaming is not one
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from eddyline.errors import DeliveryError
 from eddyline.runtime.spark.base.secrets import revealed_all
+from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, with_parts
-from eddyline.runtime.spark.sinks.storage import OutputFolder
+from eddyline.runtime.spark.sinks.storage import LocalOutput, OutputFolder
 from eddyline.runtime.spark.sinks.typed import TypedList
+from eddyline.storage.durable import move_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,6 +51,13 @@ DEFAULTS: Final[dict[str, dict[str, str]]] = {
 class FileSink(FolderSink):
     """A folder of files of one format."""
 
+    def __init__(self, settings: SinkSettings, folder: Path) -> None:
+        super().__init__(settings, folder)
+        self.apart_until: dict[
+            str, int
+        ] = {}  # by source the batch from which its rows may be written with others
+        self._written: dict[tuple[str, int], Path] = {}  # rows of batches that were written with others
+
     def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Write a batch, if it is not there yet; gives its rows where the format tells."""
         storage = self._storage
@@ -55,6 +65,9 @@ class FileSink(FolderSink):
         with delivering(self._settings, batch):
             if storage.is_committed(place):
                 return None
+            written_before = self._written.get(_key(batch))
+            if written_before is not None and written_before.is_dir():
+                return self._take(written_before, place, typed)
             storage.remove(staged)  # what a killed attempt left
             try:
                 self._write(rows, batch, typed, storage, f"{staged}/{batch.batch_id}")
@@ -71,6 +84,45 @@ class FileSink(FolderSink):
             storage.commit(f"{staged}/{batch.batch_id}", place)
             return count
 
+    def _take(self, written: Path, place: str, typed: TypedList | None) -> int | None:
+        """Put rows that another job has written in their place."""
+        self._output_columns.settle(typed)
+        count = _count([(str(path), 0) for path in written.rglob("*.parquet")])
+        move_folder(written, Path(self._local_root or "") / place)
+        return count
+
+    def take_written(self, batch: Batch, folder: Path) -> None:
+        """Say that the rows of a batch lie in a folder, to be taken from there; one that does not exist has none."""
+        self._written[_key(batch)] = folder
+
+    def forget_written(self, batch: Batch) -> None:
+        """Say that they do not lie there any more."""
+        self._written.pop(_key(batch), None)
+
+    def local_staging(self, batch: Batch) -> Path | None:
+        """Where a batch can be staged, on this machine's file systems; None where its files lie elsewhere."""
+        root = self._local_root
+        return None if root is None else root / STAGING / source_folder(batch.source) / str(batch.batch_id)
+
+    def likeness(self, batch: Batch) -> tuple[object, ...] | None:
+        """What sinks must have in common for one job to write the rows of both; None where that is not to be."""
+        root, settings = self._local_root, self._settings
+        if (
+            root is None
+            or settings.format != "parquet"
+            or batch.batch_id < self.apart_until.get(batch.source, 0)
+        ):
+            return None
+        if self._storage.is_committed(batch_folder(batch)):  # a replay: there is nothing to write
+            return None
+        options = sorted((name, str(value)) for name, value in revealed_all(settings.options).items())
+        return (root.stat().st_dev, settings.partition_by, tuple(options))
+
+    @property
+    def _local_root(self) -> Path | None:
+        storage = self._storage
+        return storage.root if isinstance(storage, LocalOutput) else None
+
     def _check_empty(self, rows: DataFrame, is_there: bool) -> None:
         """Nothing was written: that is right only where there are no rows."""
         if not is_there or not rows.isEmpty():
@@ -84,11 +136,22 @@ class FileSink(FolderSink):
         self, rows: DataFrame, batch: Batch, typed: TypedList | None, storage: OutputFolder, to: str
     ) -> None:
         self._output_columns.settle(typed)
-        shaped = columns(rows, typed, KEPT, (*FOLDERS, *self._settings.partition_by))
+        self.write_files(rows, batch, typed, f"{storage.address}/{to}")
+
+    def write_files(
+        self, rows: DataFrame, batch: Batch, typed: TypedList | None, to: str, parts: tuple[str, ...] = ()
+    ) -> None:
+        """Write the files of rows into a folder; `parts` are columns by which it is divided first."""
+        shaped = columns(rows, typed, (*parts, *KEPT), (*FOLDERS, *self._settings.partition_by))
         shaped = with_parts(shaped, self._settings.partition_by, batch.at)
-        options = {**DEFAULTS.get(self._settings.format, {}), **revealed_all(self._settings.options)}
+        own = {**self._storage.write_options, **DEFAULTS.get(self._settings.format, {})}
+        options = {**own, **revealed_all(self._settings.options)}
         writer = shaped.write.format(self._settings.format).options(**options)
-        writer.partitionBy(*self._settings.partition_by).mode("overwrite").save(f"{storage.address}/{to}")
+        writer.partitionBy(*parts, *self._settings.partition_by).mode("overwrite").save(to)
+
+
+def _key(batch: Batch) -> tuple[str, int]:
+    return batch.source, batch.batch_id
 
 
 def _count(files: list[tuple[str, int]]) -> int | None:

@@ -14,6 +14,7 @@ from eddyline.runtime.spark.sinks.callback import CallbackSink
 from eddyline.runtime.spark.sinks.console import ConsoleSink
 from eddyline.runtime.spark.sinks.delta import DeltaSink
 from eddyline.runtime.spark.sinks.files import FORMATS, FileSink
+from eddyline.runtime.spark.sinks.iceberg import IcebergSink
 from eddyline.runtime.spark.sinks.kafka import KafkaSink
 from eddyline.runtime.spark.sinks.plain import PlainSink
 from eddyline.runtime.spark.sinks.webhook import WebhookSink, allowed_of
@@ -34,6 +35,8 @@ def make_sink(settings: SinkSettings, *, folder: Path) -> Sink:
         return FileSink(settings, folder)
     if format == "delta":
         return DeltaSink(settings, folder)
+    if format == "iceberg":
+        return IcebergSink(settings)
     if format == "kafka":
         return KafkaSink(settings)
     if format == "console":

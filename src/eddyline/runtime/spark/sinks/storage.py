@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -27,6 +27,9 @@ class OutputFolder(Protocol):
 
     address: str
     """What Spark calls the folder."""
+
+    write_options: Mapping[str, str]
+    """Options with which Spark writes a batch into it."""
 
     def names(self) -> list[str]:
         """What is in the folder itself; nothing where it does not exist."""
@@ -77,6 +80,8 @@ class LocalOutput:
 
     Here, and only here, results rely on renaming: readers who know nothing of us need no record to tell what is whole.
     """
+
+    write_options: Mapping[str, str] = {}
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -144,6 +149,13 @@ class SparkOutput:
     is one step, as on HDFS, a reader that knows nothing of records is right, too.
     """
 
+    # Spark moves what a task has written into place when the task ends, and not all of it once more when the job does: in an
+    # object store each move is a copy. What a job that fails leaves behind is deleted, and in no record.
+    write_options: Mapping[str, str] = {
+        "mapreduce.fileoutputcommitter.algorithm.version": "2",
+        "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    }
+
     def __init__(self, address: str) -> None:
         self._storage = HadoopStorage(address)
         self.address = self._storage.address
@@ -204,6 +216,8 @@ class RemoteOutput:
 
     `_commits/<folder>.json` is written last and names the files; readers go by the records.
     """
+
+    write_options: Mapping[str, str] = {}
 
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")

@@ -40,8 +40,8 @@ class VersionLog:
     >>> folder.cleanup()
     """
 
-    def __init__(self, storage: Storage, guard: Callable[[], None] = lambda: None) -> None:
-        """`guard` raises where this process must not write any more: another one has taken over."""
+    def __init__(self, storage: Storage, guard: Callable[[bool], None] = lambda ask: None) -> None:
+        """`guard` raises where this process must not write any more, because another one has taken over; if asked, for sure."""
         self._storage = storage
         self._guard = guard
         self._files: dict[tuple[str, int], PinFile] = {}
@@ -154,6 +154,27 @@ class VersionLog:
                 found += [served.pin for served in recent if served.committed is None]
         return found
 
+    def forget(self, source: str, before: datetime) -> int:
+        """Delete what is kept of batches that were pinned before a moment, whole logs of a thousand; gives how many logs.
+
+        The newest two stay, and with them every batch that may run again.
+        """
+        gone = 0
+        for number in sorted(self._numbers(source))[:-2]:
+            newest = [
+                served.pin.at for served in self.batches(source, number * BATCHES, (number + 1) * BATCHES - 1)
+            ]
+            if newest and max(newest) >= before:
+                break
+            self._guard(False)
+            name = _log_name(source, number)
+            if self._storage.exists(name):
+                self._storage.delete(name)
+            else:
+                self._storage.delete_folder(name)
+            gone += 1
+        return gone
+
     def _numbers(self, source: str) -> list[int]:
         """The numbers of a source's logs, which are files or, where nothing can be appended to those, folders."""
         names = [*self._storage.list(_name(source)), *self._storage.folders(_name(source))]
@@ -163,7 +184,7 @@ class VersionLog:
     def _append(self, source: str, batch_id: int, line_of: Callable[[PinFile], Line | None]) -> Served:
         """The batch, after a line was appended, if one is needed: `line_of` says it from what was read."""
         assert batch_id >= 0, "Spark counts batches from zero"
-        self._guard()
+        self._guard(False)
         with self._lock:
             file = self._file(source, batch_id // BATCHES)
             try:
@@ -173,6 +194,7 @@ class VersionLog:
                     # Where another process was first, what it wrote decides anew: it may have pinned the same batch.
                     if line is None or file.append(line):
                         return file.batches[batch_id]
+                    self._guard(True)
             except OSError as error:
                 raise FileError(
                     f'batch {batch_id} of source "{source}" cannot be written down in {self._storage}: {error}',
@@ -183,7 +205,7 @@ class VersionLog:
         key = (source, number)
         file = self._files.pop(key, None)
         if file is None:
-            file = PinFile(self._storage, f"{_name(source)}/{number * BATCHES:09d}.jsonl", source)
+            file = PinFile(self._storage, _log_name(source, number), source)
         self._files[key] = file
         others = [known for known in self._files if known[0] == source]
         for known in others[:-OPEN_FILES]:
@@ -195,6 +217,10 @@ def _pinned(file: PinFile, source: str, batch_id: int) -> Served:
     if batch_id not in file.batches:
         raise FileError(f'batch {batch_id} of source "{source}" is not pinned')
     return file.batches[batch_id]
+
+
+def _log_name(source: str, number: int) -> str:
+    return f"{_name(source)}/{number * BATCHES:09d}.jsonl"
 
 
 def _name(source: str) -> str:

@@ -4,8 +4,10 @@ The file is how a pipeline's processes meet: under Spark Connect a batch runs in
 it. A line is one `write`, so that a killed process leaves whole lines, or at worst a last half, which readers skip.
 When the file has reached its size it becomes `<name>.1` in one step, and the new one begins with the sums so far:
 
-    metrics.jsonl.1    {"totals": {...}}  {report}  {report} ...
-    metrics.jsonl      {"totals": {...}}  {report} ...            both together at most twice MOST_BYTES and a line
+    metrics.jsonl.1    {"format": 1, "totals": {...}}  {"format": 1, report}  {"format": 1, report} ...
+    metrics.jsonl      {"format": 1, "totals": {...}}  {"format": 1, report} ...
+
+Both together have at most twice MOST_BYTES and a line. A line of another format is refused, with its number.
 
 It is no part of a pipeline's state, so it is not kept in a storage: nothing is flushed, and reports may be lost with the power.
 """
@@ -21,9 +23,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from eddyline.errors import FileError
 from eddyline.runtime.spark.watching.logs import event
 from eddyline.runtime.spark.watching.totals import PipelineTotals
-from eddyline.runtime.spark.watching.values import BatchReport
+from eddyline.runtime.spark.watching.values import FORMAT, BatchReport
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 
@@ -101,7 +104,7 @@ class Tail:
             file.seek(self._place)
             text = _whole_lines(file.read())
         self._place += len(text)
-        yield from _parsed(text)
+        yield from _parsed(text, self.path)
 
     def _rest_of_old(self) -> Iterator[BatchReport | PipelineTotals]:
         """What came to the file after our last look and before it was put aside."""
@@ -109,7 +112,7 @@ class Tail:
             with _aside(self.path).open("rb") as file:
                 if os.fstat(file.fileno()).st_ino == self._inode:
                     file.seek(self._place)
-                    yield from _parsed(_whole_lines(file.read()))
+                    yield from _parsed(_whole_lines(file.read()), self.path)
         except FileNotFoundError:
             return
 
@@ -136,7 +139,8 @@ def _append(file: int, value: dict[str, Any]) -> None:
     """A line by one write; behind the rest of a line that a killed process left, a new line begins."""
     size = os.fstat(file).st_size
     broken = size > 0 and os.pread(file, 1, size - 1) != b"\n"
-    line = ("\n" if broken else "") + json.dumps(value, separators=(",", ":"), ensure_ascii=False) + "\n"
+    text = json.dumps({"format": FORMAT, **value}, separators=(",", ":"), ensure_ascii=False)
+    line = ("\n" if broken else "") + text + "\n"
     content = line.encode("utf-8", "backslashreplace")
     if os.write(file, content) < len(content):
         raise OSError(28, "no space left on device")
@@ -162,11 +166,18 @@ def _whole_lines(text: bytes) -> bytes:
     return text[: text.rfind(b"\n") + 1]
 
 
-def _parsed(text: bytes) -> Iterator[BatchReport | PipelineTotals]:
+def _parsed(text: bytes, path: Path) -> Iterator[BatchReport | PipelineTotals]:
     """What the lines say; one that is no document of ours, such as the half line of a killed process, says nothing."""
     for line in text.splitlines():
         try:
             found = json.loads(line)
+            written = found.get("format", FORMAT)
+            if written != FORMAT:
+                raise FileError(
+                    f"{path} has reports of format {written}, and this release reads format {FORMAT}",
+                    hint="use the release that wrote it, or move the file away: the sums then begin anew, and nothing "
+                    "else is lost",
+                )
             yield (
                 PipelineTotals.from_json(found["totals"])
                 if "totals" in found

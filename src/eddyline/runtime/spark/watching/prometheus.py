@@ -1,25 +1,16 @@
-"""A pipeline's sums in Prometheus' text format, version 0.0.4, and an endpoint on this machine that serves them."""
+"""A pipeline's sums, and how it is right now, in Prometheus' text format, version 0.0.4."""
 
 from __future__ import annotations
 
-import logging
-import socketserver
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Final
 
-from eddyline.errors import SetupError
 from eddyline.runtime.spark.watching.totals import BOUNDS, PipelineTotals, SourceTotals
 from eddyline.runtime.spark.watching.values import STAGES
+from eddyline.runtime.spark.watching.vitals import PipelineVitals, SourceVitals, not_ready, unhealthy
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 QUERIES_SHOWN: Final = 50  # each is a series of its own, and Prometheus keeps every series it has ever seen
-PATIENCE: Final = 10  # seconds that a client may take for its request
-
-_log = logging.getLogger(__name__)
 
 Sample = tuple[str, Mapping[str, str], float]
 Families = list[tuple[str, str, str, list[Sample]]]
@@ -31,8 +22,10 @@ def exposition(
     pipeline: str,
     queries: Mapping[str, int] | None = None,
     queries_shown: int = QUERIES_SHOWN,
+    vitals: PipelineVitals | None = None,
+    stalled_after: float = 0,
 ) -> str:
-    """The text of a scrape.
+    """The text of a scrape; `vitals` is how the pipeline is right now, judged by `stalled_after`.
 
     `queries` has the matches of each query, as the registry counts them; without it those of the reports are taken,
     where a query counts only in batches in which it was among the busiest.
@@ -41,6 +34,7 @@ def exposition(
     busiest = sorted(counts, key=lambda id: (-counts[id], id))[:queries_shown]
     families: Families = [
         ("eddyline_info", "gauge", "The pipeline.", [("", {"pipeline": pipeline}, 1)]),
+        *(() if vitals is None else _vital_gauges(vitals, totals, stalled_after)),
         *_counters(totals),
         *_gauges(totals),
         _histogram(totals),
@@ -62,6 +56,11 @@ def exposition(
             "eddyline_query_matches_total",
             f"Matches of the busiest queries, {queries_shown} at most.",
             [({"query": id}, counts[id]) for id in busiest],
+        ),
+        _family(
+            "eddyline_query_failures_total",
+            f"Operations that failed and counted as NULL, of the queries with the most, {queries_shown} at most.",
+            [({"query": id}, totals.failing[id]) for id in totals.most_failing(queries_shown)],
         ),
     ]
     return "".join(_text(*family) for family in families if family[3])
@@ -112,16 +111,92 @@ def _gauges(totals: PipelineTotals) -> Families:
             "When the last batch began, in seconds since 1970.",
             lambda one: one.last.at.timestamp(),
         ),
+        "last_commit_timestamp_seconds": (
+            "When the last batch was committed, in seconds since 1970.",
+            lambda one: one.last.end.timestamp(),
+        ),
     }
     return [
-        (
-            f"eddyline_{name}",
-            "gauge",
-            text,
-            [("", {"source": source}, value(one)) for source, one in totals.sources.items()],
-        )
+        _gauge(name, text, [({"source": source}, value(one)) for source, one in totals.sources.items()])
         for name, (text, value) in gauges.items()
     ]
+
+
+def _vital_gauges(vitals: PipelineVitals, totals: PipelineTotals, stalled_after: float) -> Families:
+    """How the pipeline is right now. What nobody knows has no sample."""
+    owner = {"host": vitals.host, "pid": str(vitals.pid)}
+    newest = vitals.newest_version
+    healthy, ready = unhealthy(vitals, stalled_after) is None, not_ready(vitals, stalled_after) is None
+    return [
+        _gauge(
+            "owner", "Who runs the pipeline, and since when, in seconds since 1970.", [(owner, vitals.since)]
+        ),
+        _gauge("healthy", "1, or 0 where the process should be started again.", [({}, int(healthy))]),
+        _gauge("ready", "1, or 0 where no rows come through.", [({}, int(ready))]),
+        _gauge("queries_left_out", "Queries that cannot be evaluated.", [({}, vitals.left_out)]),
+        _gauge("newest_version", "Version of the registry.", [({}, newest)] if newest is not None else []),
+        *_source_gauges(vitals),
+        _gauge(
+            "seconds_since_commit",
+            "Seconds since the last batch was committed.",
+            [
+                ({"source": name}, max(0.0, vitals.now - one.last.end.timestamp()))
+                for name, one in totals.sources.items()
+            ],
+        ),
+        _gauge(
+            "event_time_lag_seconds",
+            "Seconds from the newest event time of the last batch to its commit.",
+            [
+                ({"source": name}, (one.last.end - one.last.newest_event).total_seconds())
+                for name, one in totals.sources.items()
+                if one.last.newest_event is not None
+            ],
+        ),
+    ]
+
+
+def _source_gauges(vitals: PipelineVitals) -> Families:
+    def of(value: Callable[[SourceVitals], float | None]) -> list[tuple[Mapping[str, str], float]]:
+        found = [(one.name, value(one)) for one in vitals.sources]
+        return [({"source": name}, number) for name, number in found if number is not None]
+
+    units = sorted({unit for one in vitals.sources for unit in one.backlog})
+    return [
+        _gauge(
+            "source_running", "1 while its streaming query runs.", of(lambda one: int(one.state == "running"))
+        ),
+        _gauge("idle", "1 where there was nothing to read.", of(lambda one: int(one.idle))),
+        _gauge(
+            "trigger_seconds",
+            "Seconds that the running trigger has taken so far, 0 between two.",
+            of(lambda one: one.trigger or 0.0),
+        ),
+        _gauge(
+            "last_trigger_timestamp_seconds",
+            "When the source was last seen between two triggers, in seconds since 1970.",
+            of(lambda one: one.between),
+        ),
+        _gauge(
+            "failures_in_a_row",
+            "Failures since a batch last came to its end.",
+            of(lambda one: one.failures_in_a_row),
+        ),
+        _family(
+            "eddyline_restarts_total",
+            "How often the source was started again after a failure, since the process began.",
+            of(lambda one: one.restarts),
+        ),
+        _gauge("executors", "Executors of the Spark session.", of(lambda one: one.executors)),
+        *(
+            _gauge(f"backlog_{unit}", f"What waits to be read, in {unit}.", of(_backlog(unit)))
+            for unit in units
+        ),
+    ]
+
+
+def _backlog(unit: str) -> Callable[[SourceVitals], float | None]:
+    return lambda one: one.backlog.get(unit)
 
 
 def _histogram(totals: PipelineTotals) -> tuple[str, str, str, list[Sample]]:
@@ -142,6 +217,12 @@ def _family(
     return name, "counter", text, [("", labels, value) for labels, value in values]
 
 
+def _gauge(
+    name: str, text: str, values: Iterable[tuple[Mapping[str, str], float]]
+) -> tuple[str, str, str, list[Sample]]:
+    return f"eddyline_{name}", "gauge", text, [("", labels, value) for labels, value in values]
+
+
 def _text(name: str, kind: str, text: str, samples: list[Sample]) -> str:
     lines = [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
     for suffix, labels, value in samples:
@@ -157,91 +238,3 @@ def _escaped(text: str) -> str:
     a \"b\"\\ \n
     """
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-class Endpoint:
-    """Serves `/metrics` and `/healthz` on 127.0.0.1, from a thread of its own, until it is closed.
-
-    `text` gives a scrape, `trouble` a sentence when the pipeline is not well, and None when it is.
-    """
-
-    def __init__(
-        self, port: int, text: Callable[[], str], *, trouble: Callable[[], str | None] = lambda: None
-    ) -> None:
-        handler = type("Handler", (_Handler,), {"text": staticmethod(text), "trouble": staticmethod(trouble)})
-        try:
-            self._server = _Server(("127.0.0.1", port), handler)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise SetupError(
-                f"the metrics endpoint cannot listen on 127.0.0.1:{port}: {reason}",
-                hint="give another port as `prometheus` in the pipeline's settings, or stop what uses this one",
-            ) from None
-        self.port: int = self._server.server_address[1]
-        self._thread = threading.Thread(
-            target=self._server.serve_forever,
-            kwargs={"poll_interval": 0.1},
-            name="eddyline-metrics",
-            daemon=True,
-        )
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        """Where a scrape is found."""
-        return f"http://127.0.0.1:{self.port}/metrics"
-
-    def close(self) -> None:
-        """Stop serving and give the port back."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    def __enter__(self) -> Endpoint:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class _Server(ThreadingHTTPServer):
-    def server_bind(self) -> None:
-        """Without the lookup of the host's name, which can take seconds and serves nobody here."""
-        socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away, or a sum that could not be read: nothing for the terminal."""
-        _log.warning("a request for metrics failed", exc_info=True)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    timeout = PATIENCE
-    text: Callable[[], str]
-    trouble: Callable[[], str | None]
-
-    def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
-        if path == "/metrics":
-            self._answer(HTTPStatus.OK, self.text(), CONTENT_TYPE)
-        elif path == "/healthz":
-            trouble = self.trouble()
-            status = HTTPStatus.OK if trouble is None else HTTPStatus.SERVICE_UNAVAILABLE
-            self._answer(status, f"{trouble or 'ok'}\n", "text/plain; charset=utf-8")
-        else:
-            self._answer(
-                HTTPStatus.NOT_FOUND, "there are /metrics and /healthz\n", "text/plain; charset=utf-8"
-            )
-
-    def _answer(self, status: HTTPStatus, text: str, kind: str) -> None:
-        content = text.encode("utf-8", "backslashreplace")
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: standard error belongs to the pipeline."""

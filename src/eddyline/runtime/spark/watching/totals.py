@@ -104,6 +104,7 @@ class PipelineTotals:
     queries: Mapping[str, int] = field(
         default_factory=dict
     )  # matches of queries while they were among the busiest of a batch
+    failing: Mapping[str, int] = field(default_factory=dict)  # failures, of those with the most in a batch
 
     def plus(self, report: BatchReport) -> PipelineTotals:
         """With one more batch, unless it is in already."""
@@ -115,6 +116,7 @@ class PipelineTotals:
             {**self.sources, report.source: after},
             _sum(self.delivered, report.delivered),
             _busiest(_sum(self.queries, dict(report.top))),
+            _busiest(_sum(self.failing, dict(report.failing))),
         )
 
     @property
@@ -130,18 +132,23 @@ class PipelineTotals:
         """The queries with the most matches, the first the busiest."""
         return sorted(self.queries, key=lambda id: (-self.queries[id], id))[:count]
 
+    def most_failing(self, count: int) -> list[str]:
+        """The queries with the most failures."""
+        return sorted(self.failing, key=lambda id: (-self.failing[id], id))[:count]
+
     def to_json(self) -> dict[str, Any]:
         """As a document; `from_json` takes it back."""
         return {
             "sources": {name: one.to_json() for name, one in self.sources.items()},
             "delivered": dict(self.delivered),
             "queries": dict(self.queries),
+            "failing": dict(self.failing),
         }
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> PipelineTotals:
         sources = {name: SourceTotals.from_json(one) for name, one in found["sources"].items()}
-        return cls(sources, found["delivered"], found["queries"])
+        return cls(sources, found["delivered"], found["queries"], found.get("failing", {}))
 
 
 def total_of(reports: Iterable[BatchReport]) -> PipelineTotals:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 STAGES: Final = ("pin", "match", "deliver", "commit")  # the parts of a batch, in their order; "total" is all
+FORMAT: Final = 1  # of the lines of a file of reports
 MOST_TOP: Final = 20  # queries named in a report
 MOST_PROBLEMS: Final = 20
 LONGEST_PROBLEM: Final = 500  # characters: a line of a report has a bounded length
@@ -39,6 +40,8 @@ class BatchReport:
     delivered: Mapping[str, int] = field(default_factory=dict)  # rows by sink
     seconds: Mapping[str, float] = field(default_factory=dict)  # by stage, and "total"
     top: tuple[tuple[str, int], ...] = ()  # the busiest queries of the batch, with their matches
+    failing: tuple[tuple[str, int], ...] = ()  # the queries with the most failures, with their number
+    newest_event: datetime | None = None  # the latest event time of its rows
     at: datetime = EPOCH
     problems: tuple[str, ...] = ()
     order: str = ""  # in which tuples visited subjects, in words
@@ -52,7 +55,8 @@ class BatchReport:
         cut = tuple(_short(problem) for problem in self.problems[:MOST_PROBLEMS])
         object.__setattr__(self, "problems", cut)
         object.__setattr__(self, "order", _short(self.order))
-        object.__setattr__(self, "top", tuple((id, count) for id, count in self.top[:MOST_TOP]))
+        for name in ("top", "failing"):
+            object.__setattr__(self, name, tuple((id, count) for id, count in getattr(self, name)[:MOST_TOP]))
 
     @property
     def visited_each(self) -> float:
@@ -69,8 +73,14 @@ class BatchReport:
         """Seconds of the whole batch."""
         return self.seconds.get("total", sum(self.seconds.values()))
 
+    @property
+    def end(self) -> datetime:
+        """When it was committed."""
+        return self.at + timedelta(seconds=self.total)
+
     def to_json(self) -> dict[str, Any]:
         """As a document; `from_json` takes it back."""
+        newest = self.newest_event
         return {
             "at": self.at.astimezone(UTC).isoformat(),
             "source": self.source,
@@ -86,6 +96,8 @@ class BatchReport:
             "delivered": dict(self.delivered),
             "seconds": {stage: round(value, 6) for stage, value in self.seconds.items()},
             "top": [list(pair) for pair in self.top],
+            "failing": [list(pair) for pair in self.failing],
+            "newest_event": None if newest is None else newest.astimezone(UTC).isoformat(),
             "problems": list(self.problems),
             "order": self.order,
             "by_row": self.by_row,
@@ -100,7 +112,10 @@ class BatchReport:
         """Fields of a later release are left out, those of an earlier one that are missing have their defaults."""
         known = {name: found[name] for name in cls.__slots__ if name in found}
         known["at"] = datetime.fromisoformat(known["at"])
-        known["top"] = tuple((id, count) for id, count in known.get("top", ()))
+        for name in ("top", "failing"):
+            known[name] = tuple((id, count) for id, count in known.get(name, ()))
+        if known.get("newest_event") is not None:
+            known["newest_event"] = datetime.fromisoformat(known["newest_event"])
         known["problems"] = tuple(known.get("problems", ()))
         return cls(**known)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import fcntl
+import time
 from collections import OrderedDict
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from eddyline.config import OrderSettings
-from eddyline.errors import RegistryError, SchemaError
+from eddyline.errors import FileError, RegistryError, SchemaError
 from eddyline.model.catalog import Stream
 from eddyline.registry import Registry
 from eddyline.runtime.spark.base.secrets import HIDDEN, Secret, revealed, scrubbed, secrets_in
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MAX_OPEN: Final = 4  # versions whose plans are kept
+FORGET: Final = 3600.0  # seconds between two looks for old records
 PATIENCE: Final = 5.0  # seconds that a batch waits for a registry that is locked
 
 
@@ -56,14 +59,15 @@ class BatchContext:
         self.log = VersionLog(self.state.batches, self._check_owner)
         self._ownership: Ownership | None = None
         self.folder = WorkingFolder.of(self.state)
-        self.metrics = self._metrics()
         self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
         self._open.callback(self.learning.close)
         self.failures: dict[str, BaseException] = {}  # the last one of each source
         self._plans: OrderedDict[int, VersionPlan] = OrderedDict()
         self._finding = Lock()
         self._forgotten = 0  # versions below are deleted
+        self._forget_again = 0.0  # when old records of batches are looked for
         try:
+            self.metrics = self._metrics()
             self.registry = self._open.enter_context(open_registry(settings))
             self.counting = Counting(self.registry, self.state.storage, self.state.id)
             self.resolver = spark_resolver(spark, self.registry.streams(), allowed=settings.functions)
@@ -78,6 +82,9 @@ class BatchContext:
             self.router = make_router(settings.sinks)
             self.dead_letters = DeadLetters(settings.dead_letter_folder, folder_of(settings))
             self.dead_letters.open(self.identity)
+        except OSError as error:  # of a store that refuses
+            self.close()
+            raise FileError(f"the state in {self.state.address} cannot be used: {error}") from error
         except BaseException:
             self.close()
             raise
@@ -87,9 +94,9 @@ class BatchContext:
         self._ownership = self.state.lock()
         self._open.callback(self._ownership.close)
 
-    def _check_owner(self) -> None:
+    def _check_owner(self, ask: bool) -> None:
         if self._ownership is not None:
-            self._ownership.check()
+            self._ownership.check(ask=ask)
 
     def _metrics(self) -> Metrics:
         metrics = metrics_in(self.folder.metrics, self.folder.kept)
@@ -130,16 +137,26 @@ class BatchContext:
             return found
 
     def forget(self, version: int) -> None:
-        """Delete compiled versions that no batch needs any more, when a version has come after them.
+        """Delete compiled versions that no batch needs any more, when a version has come after them, and old records of batches.
 
         Only where all that use them can be seen.
         """
+        self._forget_batches()
         with self._finding:
             if self._shared or version <= self._forgotten:
                 return
             self._forgotten = version
         needed = {pin.version for pin in self.log.uncommitted()}
         self.versions.forget(version, keep=needed)
+
+    def _forget_batches(self) -> None:
+        with self._finding:
+            if self._shared or time.monotonic() < self._forget_again:
+                return
+            self._forget_again = time.monotonic() + FORGET
+        before = datetime.now(UTC) - timedelta(days=self.settings.keep_days)
+        for source in self.settings.sources:
+            self.log.forget(source.name, before)
 
     def close(self) -> None:
         """Let go of everything."""

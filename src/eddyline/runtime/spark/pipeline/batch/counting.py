@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from eddyline.delivery.retry import Pause
-from eddyline.errors import RegistryError
+from eddyline.errors import FileError, RegistryError
 from eddyline.registry import Registry
 from eddyline.storage.storage import Storage
 
 FOLDER: Final = "uncounted"  # in the checkpoint
+FORMAT: Final = 1
 AGAIN: Final = 10.0  # seconds before a registry that failed is asked again
 
 Counters = Mapping[str, Mapping[str, int]]
@@ -50,18 +51,30 @@ class Counting:
             except RegistryError as error:
                 self._failure = error.message
                 self._pause.begin(AGAIN)
-        self._storage.put(_name(source, batch_id), json.dumps(counters).encode())
+        document = {"format": FORMAT, "counters": counters}
+        self._storage.put(_name(source, batch_id), json.dumps(document).encode())
         several = len(self._waiting(source))
         return f"the counters of {several} batches wait for the registry: {self._failure}"
 
     def _count_waiting(self, source: str) -> None:
         for batch_id in self._waiting(source):
-            self._count(source, batch_id, json.loads(self._storage.read(_name(source, batch_id))))
+            self._count(source, batch_id, self._read(_name(source, batch_id)))
             # Last: what is counted a second time counts once, but what is deleted first may never be counted.
             self._storage.delete(_name(source, batch_id))
 
     def _count(self, source: str, batch_id: int, counters: Counters) -> None:
         self._registry.add_counters(counters, once=(f"{self._origin}/{source}", batch_id))
+
+    def _read(self, name: str) -> Counters:
+        document = json.loads(self._storage.read(name))
+        found = document.get("format")
+        if found != FORMAT:
+            raise FileError(
+                f"{self._storage}/{name} has format {found}, and this release reads format {FORMAT}",
+                hint="use the release that wrote it, or delete the file: these counts are then missing in the registry",
+            )
+        counters: Counters = document["counters"]
+        return counters
 
     def _waiting(self, source: str) -> list[int]:
         names = self._storage.list(f"{FOLDER}/{source}")

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.pipeline.input.inputs import readable_path
+from eddyline.runtime.spark.sessions.session_checks import is_local
 from eddyline.runtime.spark.sinks.base import RefusedResult, delivering
 from eddyline.runtime.spark.sinks.files import STAGING, batch_folder
 from eddyline.runtime.spark.sinks.owner import take_possession
-from eddyline.runtime.spark.sinks.storage import storage_of
+from eddyline.runtime.spark.sinks.storage import LocalOutput, storage_of
 from eddyline.runtime.spark.versions import SetAside
 
 if TYPE_CHECKING:
@@ -59,9 +60,19 @@ class DeadLetters:
             assert letters is not None, "somebody counted letters"
             staged = f"{STAGING}/{name}"
             self._storage.remove(staged)
-            target = f"{self._storage.address}/{staged}"
-            letters.coalesce(1).write.mode("overwrite").json(target)
+            self._stage(letters, staged)
             self._storage.commit(staged, name)
+
+    def _stage(self, letters: DataFrame, staged: str) -> None:
+        """Write letters out of sight: by the workers, or, where these do not share the folder, by the driver."""
+        if isinstance(self._storage, LocalOutput) and not is_local(letters.sparkSession):
+            folder = self._storage.root / staged
+            folder.mkdir(parents=True)
+            with (folder / "part-00000.json").open("w", encoding="utf-8") as file:
+                for (text,) in letters.selectExpr("to_json(struct(*))").toLocalIterator():
+                    file.write(text + "\n")
+            return
+        letters.coalesce(1).write.mode("overwrite").json(f"{self._storage.address}/{staged}")
 
 
 _COLUMNS: Final = (

@@ -1,4 +1,4 @@
-"""The results of a batch: one pass over its rows, kept for the sinks, with its counts.
+"""The results of a batch: one pass over its rows, written for the sinks or kept for them, with its counts.
 
 What only Spark can compute is computed in front of it. Where that fails for some row it would fail the batch for all
 queries: the calls that do are looked for, written down with the batch, and count as NULL in it, now and when it is
@@ -7,7 +7,9 @@ replayed. So are files that cannot be read.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,26 +21,31 @@ from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions
 from eddyline.runtime.spark.functions import external_name, find_culprits, pin_text, with_externals
 from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
-from eddyline.runtime.spark.pipeline.batch.result_rows import NO_TYPED_COLUMNS, SUMMARY, TypedColumns
+from eddyline.runtime.spark.pipeline.batch.result_rows import ALL, SUMMARY, TypedColumns, with_constants
 from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.set_aside import rows_of, without_broken, without_misfits
 from eddyline.runtime.spark.pipeline.batch.summary import Summary, total
 from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
+from eddyline.runtime.spark.pipeline.input.identity import first_rows
 from eddyline.runtime.spark.pipeline.input.sources import CORRUPT, PipelineSource
+from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.sinks.typed import TypedList
+from eddyline.runtime.spark.sinks.written_together import NEEDED, WrittenTogether, written_together
 from eddyline.runtime.spark.transport.carrying import carried_rows
 from eddyline.runtime.spark.versions import Pin
+from eddyline.runtime.spark.watching.logs import event
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+log = logging.getLogger("eddyline.pipeline")
 FAILED_BEFORE = "failed when the batch first ran"
 
 
 class Matched(NamedTuple):
-    """The results of a batch, kept, their counts, the calls that count as NULL with the reason of each, the pin.
+    """The results of a batch, their counts, the calls that count as NULL with the reason of each, the pin.
 
-    typed: the columns that sinks have, as the results were made for them.
+    typed: the columns that sinks have, as the results were made for them. release: lets go of what is kept.
     """
 
     results: DataFrame
@@ -46,6 +53,7 @@ class Matched(NamedTuple):
     culprits: dict[Call, str]
     pin: Pin
     typed: TypedColumns
+    release: Callable[[], object]
 
 
 def matched(
@@ -58,14 +66,25 @@ def matched(
     idle = context.callers.idle(plan, source.stream.name)
     directions = context.learning.of(batch.source).directions(pin.orders)
     typed = typed_columns(context, plan, batch)
+    made = partial(
+        _task_rows, settings=context.settings, plan=plan, source=source, batch=batch, directions=directions
+    )
+    together = _together(context, plan, source, batch, typed, df)
     while True:
         nulled = idle | {pin_text(call) for call in culprits}
         rows = rows_of(context, source, df, pin)
-        results = results_of(context.settings, plan, source, rows, batch, nulled, directions, typed).persist()
+        if together is not None:
+            written = _written(together, partial(made, rows, nulled=nulled), typed)
+            if written is not None:
+                return Matched(*written, culprits, pin, typed, together.remove)
+            together.put_off()
+            together = None
+        kept = made(rows, nulled=nulled, typed=typed).persist()
         try:
-            return Matched(results, summary_of(results), culprits, pin, typed)
+            summary = summary_of(kept)
+            return Matched(with_constants(kept, batch), summary, culprits, pin, typed, kept.unpersist)
         except Exception as error:
-            results.unpersist()
+            kept.unpersist()
             before, pin = pin, without_broken(context, source, df.sparkSession, pin, error)
             if pin != before:
                 continue
@@ -85,10 +104,28 @@ def results_of(
     df: DataFrame,
     batch: Batch,
     nulled: Collection[str] = (),
-    directions: Directions = UNDIRECTED,
-    typed: TypedColumns = NO_TYPED_COLUMNS,
 ) -> DataFrame:
-    """The results of a batch as they would be computed: what its queries need goes to Python, in one pass."""
+    """The results of a batch as they would be computed, as text: what its queries need goes to Python, in one pass."""
+    typed = TypedColumns({}, plan.sinks)
+    rows = _task_rows(
+        df, settings=settings, plan=plan, source=source, batch=batch, nulled=nulled, typed=typed
+    )
+    return with_constants(rows, batch)
+
+
+def _task_rows(
+    df: DataFrame,
+    *,
+    settings: PipelineSettings,
+    plan: VersionPlan,
+    source: PipelineSource,
+    batch: Batch,
+    nulled: Collection[str],
+    typed: TypedColumns,
+    directions: Directions = UNDIRECTED,
+    given: tuple[str, ...] = ALL,
+) -> DataFrame:
+    """What the tasks of a batch give."""
     calls = plan.externals(source.stream.name)
     rows = with_externals(df, calls, nulled=nulled, allowed=settings.functions)
     sent = columns_sent(plan, source)
@@ -102,7 +139,6 @@ def results_of(
         time_zone=settings.time_zone,
         source=batch.source,
         batch_id=batch.batch_id,
-        version=batch.version,
         identity=identity,
         event_time=source.stream.event_time,
         router=plan.router,
@@ -111,9 +147,10 @@ def results_of(
         externals=calls,
         directions=directions,
         typed=typed,
+        given=given,
     )
     renamed = rows.select(*[quoted(name) for name in columns]).toDF(*[f"_{n}" for n in range(len(columns))])
-    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), typed.schema)
+    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), typed.schema(given))
 
 
 def typed_columns(context: BatchContext, plan: VersionPlan, batch: Batch) -> TypedColumns:
@@ -124,7 +161,7 @@ def typed_columns(context: BatchContext, plan: VersionPlan, batch: Batch) -> Typ
             typed = context.sinks[name].typed_for(lists, batch)
         if typed is not None:
             found[name] = typed
-    return TypedColumns(found)
+    return TypedColumns(found, plan.sinks)
 
 
 def columns_sent(plan: VersionPlan, source: PipelineSource) -> list[str]:
@@ -137,7 +174,51 @@ def columns_sent(plan: VersionPlan, source: PipelineSource) -> list[str]:
 
 def summary_of(results: DataFrame) -> Summary:
     """The counts of all tasks; to have them all results are made, and kept."""
-    rows = results.where(f"kind = '{SUMMARY}'").select("accounts", "payload").collect()
-    summary = total((bytes(accounts), others) for accounts, others in rows)
+    rows = results.where(f"{PART} = {SUMMARY}").select("payload").collect()
+    return _checked(payload for (payload,) in rows)
+
+
+def _checked(summaries: Iterable[str]) -> Summary:
+    summary = total(summaries)
     summary.accounts.check()  # before anything is delivered
     return summary
+
+
+def _together(
+    context: BatchContext,
+    plan: VersionPlan,
+    source: PipelineSource,
+    batch: Batch,
+    typed: TypedColumns,
+    df: DataFrame,
+) -> WrittenTogether | None:
+    """How the sinks' rows can be written by the job that makes them; None where they cannot, or could not be lately."""
+    if not plan.sinks or source.identity.kind == "content":
+        return None
+    if not str(df.sparkSession.conf.get("spark.master", "")).startswith("local"):
+        return (
+            None  # files of some worker may lie on a disk that is not the driver's: they would not be missed
+        )
+    sinks = [context.sinks[name] for name in plan.sinks]
+    return written_together(sinks, [typed.by_sink.get(name) for name in plan.sinks], batch)
+
+
+def _written(
+    together: WrittenTogether, made: Callable[..., DataFrame], typed: TypedColumns
+) -> tuple[DataFrame, Summary] | None:
+    """Results that were written by the job that makes them; None where the batch needs the other way, or this one failed.
+
+    Whatever went wrong, the other way meets it too, and knows what to do about it.
+    """
+    rows = with_constants(made(typed=typed, given=NEEDED), together.batch)
+    try:
+        together.write(typed.selected(rows, together.typed))
+        summary = _checked(together.summaries(SUMMARY))
+        counts = {name: together.rows(place) for place, name in enumerate(typed.sinks)}
+        if not summary.reasons and not first_rows(summary.blocks) and +Counter(counts) == summary.sinks:
+            together.hand_over()
+            return rows, summary
+    except Exception as error:
+        event(log, f"results are made again to be kept: {error}", level=logging.DEBUG)
+    together.remove()
+    return None

@@ -2,9 +2,11 @@
 
     result        for a sink: what the query selected, as text (`payload`), as typed columns (`typed_0`, ...), or both
     dead letter   what cannot be read or has nowhere to go, with the `reason`
-    summary       one for each task: the `accounts` of queries, all other counts in `payload`
+    summary       one for each task: its counts in `payload`
 
-Typed columns are structs, one for each distinct list of columns that some sink has; a row fills at most one of them.
+Which of them a row is, and of a result the sink, one number says: `part`. Typed columns are structs, one for each distinct
+list of columns that some sink has; a row fills at most one of them. What is the same in all rows of a batch does not come
+from the tasks: `with_constants` adds it.
 """
 
 from __future__ import annotations
@@ -16,43 +18,45 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from eddyline.runtime.spark.base.values import Batch
+from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.sinks.typed import SELECTED, TypedList
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-RESULT: Final = "result"
-DEAD_LETTER: Final = "dead letter"
-SUMMARY: Final = "summary"
+DEAD_LETTER: Final = -1
+SUMMARY: Final = -2
 
 _COLUMNS: Final[Mapping[str, tuple[str, pa.DataType]]] = {
-    "kind": ("string", pa.string()),
+    PART: ("int", pa.int32()),  # the place of the sink, DEAD_LETTER or SUMMARY
     "destination": ("string", pa.string()),
     "query_id": ("string", pa.string()),
     "query_revision": ("int", pa.int32()),
     "query_number": ("bigint", pa.int64()),
-    "version": ("bigint", pa.int64()),
-    "source": ("string", pa.string()),
-    "batch_id": ("bigint", pa.int64()),
     "tuple_key": ("string", pa.string()),
     "event_time": ("timestamp", pa.timestamp("us", tz="UTC")),
     "payload": ("string", pa.string()),
-    "sink": ("string", pa.string()),
     "reason": ("string", pa.string()),
     "block_start": ("bigint", pa.int64()),
     "block_row": ("bigint", pa.int64()),
-    "accounts": ("binary", pa.binary()),
 }
-SCHEMA: Final = ", ".join(f"{name} {kind}" for name, (kind, _) in _COLUMNS.items())
+ALL: Final = tuple(_COLUMNS)
+_CONSTANTS: Final = "version bigint, source string, batch_id bigint"
+SCHEMA: Final = ", ".join([*(f"{name} {kind}" for name, (kind, _) in _COLUMNS.items()), _CONSTANTS])
 TIME: Final = _COLUMNS["event_time"][1]
-_OWN: Final = ("kind", "sink", "reason", "block_start", "block_row", "accounts")  # that sinks do not get
+_OWN: Final = (PART, "reason", "block_start", "block_row")  # that sinks do not get
 
 
 @dataclass(frozen=True)
 class TypedColumns:
-    """The typed columns of a batch: by sink the columns that it has, as far as SELECT lists of the batch fill them."""
+    """The typed columns of a batch: by sink the columns that it has, as far as SELECT lists of the batch fill them.
+
+    sinks: all of them, in the order of their places in `part`.
+    """
 
     by_sink: Mapping[str, TypedList]
+    sinks: tuple[str, ...] = ()
 
     @cached_property
     def distinct(self) -> tuple[TypedList, ...]:
@@ -70,36 +74,53 @@ class TypedColumns:
             return None
         return next(place for place, other in enumerate(self.distinct) if other.same(typed))
 
-    @property
-    def schema(self) -> str:
-        """The columns of all rows, as Spark declares them."""
-        return ", ".join([SCHEMA, *(f"typed_{n} struct<{t.ddl}>" for n, t in enumerate(self.distinct))])
+    def schema(self, names: tuple[str, ...] = ALL) -> str:
+        """These columns and the typed ones, as Spark declares them."""
+        plain = [f"{name} {_COLUMNS[name][0]}" for name in names]
+        return ", ".join([*plain, *(f"typed_{n} struct<{t.ddl}>" for n, t in enumerate(self.distinct))])
+
+    def selected(self, rows: DataFrame, typed: TypedList | None) -> DataFrame:
+        """Rows with the typed columns that some sink has as the struct SELECTED, and without all others."""
+        from pyspark.sql import functions as F
+
+        if typed is not None and typed.numbers:
+            at = next(place for place, other in enumerate(self.distinct) if other.same(typed))
+            rows = rows.withColumn(SELECTED, F.col(f"typed_{at}"))
+        return rows.drop(*(f"typed_{n}" for n in range(len(self.distinct))))
 
     def of_sink(self, rows: DataFrame, sink: str) -> DataFrame:
         """The results of a sink with the columns that it gets; those that are typed as the struct SELECTED."""
         from pyspark.sql import functions as F
 
-        own = rows.where((F.col("kind") == RESULT) & (F.col("sink") == sink))
-        typed = self.by_sink.get(sink)
-        if typed is not None and typed.numbers:
-            own = own.withColumn(SELECTED, F.col(f"typed_{self.place(sink, typed.numbers[0])}"))
-        return own.drop(*_OWN, *(f"typed_{n}" for n in range(len(self.distinct))))
+        own = rows.where(F.col(PART) == self.sinks.index(sink))
+        return self.selected(own, self.by_sink.get(sink)).drop(*_OWN)
 
 
 NO_TYPED_COLUMNS: Final = TypedColumns({})
 
 
 def batch_of(
-    count: int, structs: list[pa.StructArray | pa.Array] | None = None, **columns: Any
+    count: int, names: tuple[str, ...], structs: list[pa.StructArray | pa.Array], **columns: Any
 ) -> pa.RecordBatch:
-    """So many rows, with the typed columns behind; columns that are not given are NULL."""
-    arrays = [
-        columns[name] if name in columns else pa.nulls(count, kind) for name, (_, kind) in _COLUMNS.items()
-    ]
-    names = [*_COLUMNS, *(f"typed_{n}" for n in range(len(structs or ())))]
-    return pa.RecordBatch.from_arrays([*arrays, *(structs or ())], names=names)
+    """So many rows of these columns, with the typed ones behind; columns that are not given are NULL."""
+    arrays = [columns[name] if name in columns else pa.nulls(count, _COLUMNS[name][1]) for name in names]
+    all_names = [*names, *(f"typed_{n}" for n in range(len(structs)))]
+    return pa.RecordBatch.from_arrays([*arrays, *structs], names=all_names)
 
 
-def repeated(name: str, value: object, count: int) -> pa.Array:
-    """A column that has the same value in every row."""
-    return pa.repeat(pa.scalar(value, _COLUMNS[name][1]), count)
+def parts(value: int, count: int) -> pa.Array:
+    """The column `part` of rows that are all of one kind."""
+    return pa.repeat(pa.scalar(value, pa.int32()), count)
+
+
+def with_constants(rows: DataFrame, batch: Batch) -> DataFrame:
+    """Rows of a batch with what is the same in all of them; put there by Spark, it need not come from Python."""
+    from pyspark.sql import functions as F
+
+    return rows.withColumns(
+        {
+            "version": F.lit(batch.version).cast("bigint"),
+            "source": F.lit(batch.source),
+            "batch_id": F.lit(batch.batch_id).cast("bigint"),
+        }
+    )

@@ -11,7 +11,7 @@ All of it is one `mapInArrow`; see `result_rows` for the kinds of rows. Text is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import thread_time
 from typing import Final, NamedTuple
@@ -26,17 +26,19 @@ from eddyline.model.arrays import Flags, Integers
 from eddyline.model.expression import Call
 from eddyline.project.account import QueryAccounts, nothing
 from eddyline.project.stage import QueryColumns, Results, Selected
+from eddyline.runtime.spark.dataframe.gathering import BatchSizer, gathered
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions, TaskFeedback
 from eddyline.runtime.spark.functions import external_name
+from eddyline.runtime.spark.pipeline.batch.event_times import as_event_times, newest_event
 from eddyline.runtime.spark.pipeline.batch.result_rows import (
+    ALL,
     DEAD_LETTER,
     NO_TYPED_COLUMNS,
-    RESULT,
     SUMMARY,
     TIME,
     TypedColumns,
     batch_of,
-    repeated,
+    parts,
 )
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity, Keys, TaskBatch
@@ -58,7 +60,6 @@ class ResultWork:
     time_zone: str
     source: str
     batch_id: int
-    version: int
     identity: Identity
     event_time: str | None
     router: Router
@@ -67,6 +68,7 @@ class ResultWork:
     externals: tuple[Call, ...] = ()  # what Spark has computed, one column each behind the others
     directions: Directions = UNDIRECTED
     typed: TypedColumns = NO_TYPED_COLUMNS
+    given: tuple[str, ...] = ALL  # the columns of the rows that come out, beside the typed ones
 
 
 def result_rows(work: ResultWork, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -75,7 +77,7 @@ def result_rows(work: ResultWork, batches: Iterator[pa.RecordBatch]) -> Iterator
 
     context = TaskContext.get()
     task = _ResultTask(work, 0 if context is None else context.partitionId())
-    for batch in batches:
+    for batch in gathered(batches, task.sizer):
         yield from task.results(batch.rename_columns(work.columns))
     yield task.summary_row()
 
@@ -101,6 +103,7 @@ class _ResultTask:
     """One task: the set and what goes with it, opened; the counts so far."""
 
     def __init__(self, work: ResultWork, partition: int) -> None:
+        self.sizer = BatchSizer()
         self._work = work
         self._started = thread_time()
         self._feedback = TaskFeedback(
@@ -116,13 +119,12 @@ class _ResultTask:
         destinations = table.destinations
         routes = [work.router.find(destination) for destination in destinations]
         self._routes = routes
-        self._sinks = list(dict.fromkeys(route.sink for route in routes if route.sink is not None))
+        self._sinks = list(work.typed.sinks)
         sink_index = {sink: index for index, sink in enumerate(self._sinks)}
         # by destination: which sink takes it, one past the last for none
         self._sink = np.array(
             [sink_index.get(route.sink or "", len(sink_index)) for route in routes], np.int64
         )
-        self._sink_names = pa.array([*self._sinks, None], pa.string())
         self._reasons = pa.array([route.reason for route in routes], pa.string())
         names = [to or route.sink for to, route in zip(destinations, routes, strict=True)]
         self._destination_texts = pa.array(names, pa.string())
@@ -134,6 +136,7 @@ class _ResultTask:
         self._keys = Keys(work.identity, work.source, work.batch_id)
         self._failed = dict.fromkeys(table.fallible_in(work.stream).expressions, 0)
         self._rows = self._unreadable = self._matched_rows = 0
+        self._newest: int | None = None
         self._accounts = nothing()
         self._delivered: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
@@ -149,9 +152,12 @@ class _ResultTask:
                 yield self._unreadable_rows(batch, origin, np.flatnonzero(~readable))
                 place = np.flatnonzero(readable)
                 batch = batch.take(pa.array(place))
+        self._newest = newest_event(batch, self._work.event_time, self._work.time_zone, self._newest)
         known = {call: batch.column(external_name(at)) for at, call in enumerate(self._work.externals)}
         found = self._queries.match(batch, stream=self._work.stream, known=known, failed=self._failed)
-        results = Results(self._columns, *found.pair_arrays())
+        row, query = found.pair_arrays()
+        self.sizer.learn(batch.num_rows, len(row))
+        results = Results(self._columns, row, query)
         for selected in results.selected(batch, known=known, most=MOST_PAIRS):
             yield self._result_rows(_Readable(batch, known, origin, place), selected, results.accounts)
         failed = np.array(
@@ -173,17 +179,11 @@ class _ResultTask:
             sinks=self._delivered,
             reasons=self._lost,
             blocks=self._keys.blocks,
+            newest=self._newest,
             working=thread_time() - self._started,
             segments=self._feedback.tallies(),
         )
-        accounts, others = summary.packed()
-        return batch_of(
-            1,
-            self._structs(1),
-            kind=pa.array([SUMMARY]),
-            accounts=pa.array([accounts], pa.binary()),
-            payload=pa.array([others]),
-        )
+        return self._batch(1, self._structs(1), part=parts(SUMMARY, 1), payload=pa.array([summary.packed()]))
 
     def _unreadable_rows(self, batch: pa.RecordBatch, origin: TaskBatch, rows: Integers) -> pa.RecordBatch:
         """Rows that cannot be read, as dead letters with their text."""
@@ -193,7 +193,7 @@ class _ResultTask:
             len(rows),
             self._structs(len(rows)),
             **origin.identifying(rows),
-            kind=pa.array([DEAD_LETTER] * len(rows)),
+            part=parts(DEAD_LETTER, len(rows)),
             payload=batch.column(CORRUPT).take(pa.array(rows)),
             reason=pa.array([UNREADABLE] * len(rows)),
         )
@@ -214,18 +214,19 @@ class _ResultTask:
         return self._batch(
             len(selected),
             self._structs(len(selected), selected, sink),
-            kind=pc.if_else(pa.array(lost), DEAD_LETTER, RESULT),
-            destination=self._destination_texts.take(pa.array(destination)),
+            part=pa.array(np.where(lost, DEAD_LETTER, sink), pa.int32()),
+            destination=lambda: self._destination_texts.take(pa.array(destination)),
             query_id=self._table.ids.take(pa.array(selected.query)),
             query_revision=pa.array(self._table.revision[selected.query], pa.int32()),
-            query_number=pa.array(self._table.number[selected.query], pa.int64()),
+            query_number=lambda: pa.array(self._table.number[selected.query], pa.int64()),
             **{name: selected.spread(column) for name, column in identifying.items()},
             event_time=selected.spread(self._event_times(batch.rows, selected.rows)),
             payload=self._payload(selected, sink),
-            sink=self._sink_names.take(pa.array(sink)),
-            reason=self._reasons.take(pa.array(destination))
-            if failure is None
-            else pa.array([failure] * len(lost)),
+            reason=lambda: (
+                self._reasons.take(pa.array(destination))
+                if failure is None
+                else pa.array([failure] * len(lost))
+            ),
         )
 
     def _payload(self, selected: Selected, sink: Integers) -> pa.Array:
@@ -284,22 +285,16 @@ class _ResultTask:
         name = self._work.event_time
         if name is None:
             return pa.nulls(len(rows), TIME)
-        times = batch.column(name).take(pa.array(rows))
-        if pa.types.is_date(times.type):
-            times = times.cast(pa.timestamp("us"))
-        if not pa.types.is_timestamp(times.type):
-            return pa.nulls(len(rows), TIME)
-        if times.type.tz is None:
-            times = pc.assume_timezone(
-                times, self._work.time_zone, ambiguous="earliest", nonexistent="earliest"
-            )
-        return times.cast(TIME)
+        times = as_event_times(batch.column(name).take(pa.array(rows)), self._work.time_zone)
+        return pa.nulls(len(rows), TIME) if times is None else times
 
-    def _batch(self, count: int, structs: list[pa.Array], **columns: pa.Array) -> pa.RecordBatch:
-        work = self._work
-        same = {"version": work.version, "source": work.source, "batch_id": work.batch_id}
-        constant = {name: repeated(name, value, count) for name, value in same.items()}
-        return batch_of(count, structs, **constant, **columns)
+    def _batch(
+        self, count: int, structs: list[pa.Array], **columns: pa.Array | Callable[[], pa.Array]
+    ) -> pa.RecordBatch:
+        """Rows that leave; columns that cost something are made only where they are asked for."""
+        given = self._work.given
+        found = {name: of() if callable(of) else of for name, of in columns.items() if name in given}
+        return batch_of(count, given, structs, **found)
 
 
 def _counts(numbers: Integers) -> list[tuple[int, int]]:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,11 +38,12 @@ from eddyline.runtime.spark.pipeline.input.identity import with_complete_keys
 from eddyline.runtime.spark.pipeline.input.inputs import readable_path
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import RefusedResult, RowsRefusedError
+from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.versions.orders import Orders, in_words
 from eddyline.runtime.spark.watching import BatchReport
-from eddyline.runtime.spark.watching.values import MOST_TOP
+from eddyline.runtime.spark.watching.values import EPOCH, MOST_TOP
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -89,7 +91,7 @@ def run_batch(
         plan = context.plan(pin.version)
         _check_stream(plan, source)
     with stages.stage("match"):
-        results, summary, culprits, pin, typed = matched(context, plan, source, df, batch, pin)
+        results, summary, culprits, pin, typed, release = matched(context, plan, source, df, batch, pin)
     try:
         with stages.stage("deliver"):
             if summary.sinks:
@@ -98,7 +100,7 @@ def run_batch(
             delivered = _deliver(context, typed, identified, summary, batch)
             _write_dead_letters(context, identified, summary, delivered, batch, pin)
     finally:
-        results.unpersist()
+        release()
     with stages.stage("commit"):
         own = plan.table.fallible_in(source.stream.name)
         summary = summary.with_failures(
@@ -188,7 +190,7 @@ def _write_dead_letters(
     from pyspark.sql import functions as F
 
     if summary.reasons or delivered.refused or pin.set_aside:
-        rows = results.where(F.col("kind") == DEAD_LETTER) if summary.reasons else None
+        rows = results.where(F.col(PART) == DEAD_LETTER) if summary.reasons else None
         letters = [*map(refused_letter, delivered.refused), *map(file_letter, pin.set_aside)]
         context.dead_letters.write(rows, letters, batch, results)
 
@@ -235,6 +237,8 @@ def _report(
         delivered=delivered.rows,
         seconds=stages.seconds,
         top=tuple((ids[number].as_py(), n) for number, n in summary.accounts.most_matches(MOST_TOP)),
+        failing=tuple((ids[number].as_py(), n) for number, n in summary.accounts.most_failures(MOST_TOP)),
+        newest_event=None if summary.newest is None else EPOCH + timedelta(microseconds=summary.newest),
         at=batch.at,
         problems=tuple(problems),
     )

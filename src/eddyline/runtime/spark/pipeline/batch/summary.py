@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from eddyline.runtime.spark.feedback.tally import together as all_segments
 class Summary:
     """Counts of a task or of a whole batch; queries and expressions by number, sinks by name.
 
-    It travels as two values: the accounts of queries in Arrow's format, all else as JSON.
+    It travels as text: the accounts of queries in Arrow's format, then, on a line of its own, all else as JSON.
 
     >>> one = Summary(rows=3, accounts=QueryAccounts.of(np.array([7]), matches=2), sinks=Counter(results=2))
     >>> both = total([one.packed(), one.packed()])
@@ -37,28 +38,31 @@ class Summary:
     sinks: Counter[str] = field(default_factory=Counter)  # result rows
     reasons: Counter[str] = field(default_factory=Counter)  # of dead letters
     blocks: Counter[str] = field(default_factory=Counter)  # rows of files that several tasks read, see `Keys`
+    newest: int | None = None  # the latest event time, in microseconds since 1970
     working: float = 0.0  # seconds of workers' processors
     segments: Mapping[str, SegmentTally] = field(
         default_factory=dict
     )  # what is told of their tuples, by name
 
-    def packed(self) -> tuple[bytes, str]:
-        """The accounts, and all else; `total` takes them back."""
+    def packed(self) -> str:
+        """All of it as text, which `total` takes back."""
         counts = {name: dict(getattr(self, name)) for name in ("failed", *_BY_NAME)}
         segments = {name: tally.as_json() for name, tally in self.segments.items()}
-        plain = {name: getattr(self, name) for name in _PLAIN}
-        return self.accounts.to_ipc(), json.dumps({**plain, **counts, "segments": segments})
+        plain = {name: getattr(self, name) for name in (*_PLAIN, "newest")}
+        accounts = b64encode(self.accounts.to_ipc()).decode()
+        return f"{accounts}\n{json.dumps({**plain, **counts, 'segments': segments})}"
 
     @classmethod
-    def of(cls, accounts: bytes, others: str) -> Summary:
+    def of(cls, text: str) -> Summary:
         """What `packed` gave."""
+        accounts, _, others = text.partition("\n")
         found = json.loads(others)
-        counts: dict[str, Any] = {name: found[name] for name in _PLAIN}
+        counts: dict[str, Any] = {name: found[name] for name in (*_PLAIN, "newest")}
         counts["failed"] = Counter({int(place): rows for place, rows in found["failed"].items()})
         for name in _BY_NAME:
             counts[name] = Counter(found[name])
         segments = {name: SegmentTally.of(tally) for name, tally in found["segments"].items()}
-        return cls(accounts=QueryAccounts.of_ipc(accounts), segments=segments, **counts)
+        return cls(accounts=QueryAccounts.of_ipc(b64decode(accounts)), segments=segments, **counts)
 
     def with_failures(self, *failures: Mapping[int, int]) -> Summary:
         """With more operations that counted as NULL, by query."""
@@ -72,10 +76,11 @@ _PLAIN = ("rows", "unreadable", "matched_rows", "working")
 _BY_NAME = ("sinks", "reasons", "blocks")
 
 
-def total(summaries: Iterable[tuple[bytes, str]]) -> Summary:
+def total(summaries: Iterable[str]) -> Summary:
     """The sum of the summaries of all tasks."""
-    tasks = [Summary.of(*packed) for packed in summaries]
+    tasks = [Summary.of(packed) for packed in summaries]
     sums: dict[str, Any] = {name: sum(getattr(task, name) for task in tasks) for name in _PLAIN}
+    sums["newest"] = max((task.newest for task in tasks if task.newest is not None), default=None)
     for name in ("failed", *_BY_NAME):
         sums[name] = sum((getattr(task, name) for task in tasks), Counter())
     segments: dict[str, SegmentTally] = {}

@@ -71,6 +71,12 @@ class VersionPlan:
                 found.setdefault(sink, {})[number] = self.table.select_list(number).schema
         return found
 
+    @cached_property
+    def sinks(self) -> tuple[str, ...]:
+        """The sinks that destinations of queries lead to."""
+        found = [self.router.find(destination).sink for destination in self.table.destinations]
+        return tuple(dict.fromkeys(sink for sink in found if sink is not None))
+
     def without_sink(self) -> dict[str, str]:
         """The queries whose results find no way, and why."""
         routes = [self.router.find(destination) for destination in self.table.destinations]

@@ -30,6 +30,7 @@ import pyarrow.compute as pc
 
 from eddyline.delivery.json_text import json_lines
 from eddyline.model.arrays import Integers
+from eddyline.runtime.spark.sinks.shape import PART
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -194,5 +195,5 @@ def _with_numbers_among_the_same(results: DataFrame) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    same = Window.partitionBy("sink", "query_number", "tuple_key").orderBy("payload", "event_time")
+    same = Window.partitionBy(PART, "query_number", "tuple_key").orderBy("payload", "event_time")
     return results.withColumn("tuple_key", F.concat("tuple_key", F.lit("/"), F.row_number().over(same) - 1))

@@ -1,0 +1,152 @@
+"""How long a pipeline takes from its command to the first committed batch, beside a plain job that starts Spark too.
+
+The first start finds no compiled kernels, the second those of the first. Both jobs read one Parquet file, send its columns
+to a Python worker and write Parquet; the plain one gives the rows back as they came. The clock is the one on the wall: what is
+measured is how long somebody waits, and work that overlaps the start of Java should count once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.measure import Setting
+from bench.record import Record
+from bench.workloads import alerts
+from bench.workloads.workload import Workload
+from eddyline.registry import Put, Registry
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from bench.spark.cluster import Cluster
+
+QUERIES: Final = 1_000
+ROWS: Final = 1_000
+LOOK: Final = 0.02  # seconds
+PATIENCE: Final = 300.0
+ROOT: Final = Path(__file__).parents[2]
+
+
+def beside_plain_start(setting: Setting, cluster: Cluster) -> Iterator[Record]:
+    """Seconds more than the plain job, on a machine without compiled kernels and on one that has them.
+
+    `extra` is the difference, the ratio that of the whole times; of several starts, which take turns, the quickest counts.
+    """
+    workload = alerts.workload(QUERIES)
+    turns = [(_plain(workload), *_pipeline_twice(workload)) for _ in range(1 if setting.quick else 3)]
+    plain, cold, warm = (min(times) for times in zip(*turns, strict=True))
+    for name, seconds in (("cold", cold), ("warm", warm)):
+        extra, ratio = max(seconds - plain, 1e-3), plain / seconds
+        yield Record(
+            f"first batch, {name}", QUERIES, ROWS, "extra", extra, "plain start", plain, ratio, equal=True
+        )
+
+
+def _pipeline_twice(workload: Workload) -> tuple[float, float]:
+    """Seconds of two pipelines on one cache of kernels, which is empty before the first."""
+    with tempfile.TemporaryDirectory(prefix="eddyline-bench-") as name:
+        cache = Path(name) / "cache"
+        cold, warm = (_pipeline(workload, Path(name) / str(turn), cache) for turn in range(2))
+    return cold, warm
+
+
+def _pipeline(workload: Workload, folder: Path, cache: Path) -> float:
+    (folder / "incoming").mkdir(parents=True)
+    _write_rows(workload, folder / "incoming")
+    with Registry.open(folder / "queries.db") as registry:
+        registry.change([Put(id, text) for id, text in workload.texts.items()], streams=[workload.stream])
+    (folder / "pipeline.toml").write_text(
+        f"""
+[pipeline]
+name = "first"
+registry = "queries.db"
+checkpoint = "state"
+trigger = "available now"
+
+[[source]]
+name = "{workload.stream.name}"
+format = "parquet"
+path = "incoming"
+
+[[sink]]
+name = "results"
+format = "parquet"
+path = "out"
+""",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "eddyline_command", "run", str(folder / "pipeline.toml"), "--json"]
+    return _seconds_to_commit(command, folder, cache)
+
+
+def _plain(workload: Workload) -> float:
+    with tempfile.TemporaryDirectory(prefix="eddyline-bench-") as name:
+        folder = Path(name)
+        (folder / "incoming").mkdir()
+        _write_rows(workload, folder / "incoming")
+        command = [sys.executable, "-m", "bench.spark.starting", str(folder)]
+        return _seconds_to_commit(command, folder, folder / "cache")
+
+
+def _write_rows(workload: Workload, folder: Path) -> None:
+    pq.write_table(pa.table(workload.batch(ROWS)), folder / "rows.parquet")
+
+
+def _seconds_to_commit(command: Sequence[str], folder: Path, cache: Path) -> float:
+    """Seconds from a command to the record of its first batch in Spark's own checkpoint; then the command is ended."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": os.pathsep.join(paths)}
+    start = time.perf_counter()
+    with (folder / "output").open("wb") as output:
+        running = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=output, cwd=ROOT, start_new_session=True
+        )
+        _use_all_cores(running.pid)
+        try:
+            while not any((folder / "state").glob("**/commits/0")):
+                taken = time.perf_counter() - start
+                if running.poll() is not None or taken > PATIENCE:
+                    raise RuntimeError(f"no batch was committed: {(folder / 'output').read_text()}")
+                time.sleep(LOOK)
+            return time.perf_counter() - start
+        finally:
+            running.send_signal(signal.SIGINT)
+            running.wait()
+
+
+def _use_all_cores(process: int) -> None:
+    """The rest of the measurements keep to one core, and a process inherits that."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(process, range(os.cpu_count() or 1))
+
+
+def _plain_job(folder: Path) -> None:
+    """A stream of one batch whose rows pass through a Python worker unchanged."""
+    from eddyline.spark import session
+
+    spark = session("plain", warm=False)
+
+    def write(rows: DataFrame, batch: int) -> None:
+        passed = rows.mapInArrow(lambda batches: batches, rows.schema)
+        passed.write.mode("overwrite").parquet(str(folder / "out" / f"batch={batch}"))
+
+    schema = spark.read.parquet(str(folder / "incoming")).schema
+    reading = spark.readStream.schema(schema).parquet(str(folder / "incoming"))
+    writing = reading.writeStream.foreachBatch(write).option("checkpointLocation", str(folder / "state"))
+    writing.trigger(availableNow=True).start().awaitTermination()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    _plain_job(Path(sys.argv[1]))
