@@ -188,7 +188,9 @@ def _read_identity(storage: Storage) -> dict[str, Any] | None:
         identity = json.loads(storage.read(IDENTITY))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
+    except OSError as error:  # a store that refuses, or is away
+        raise FileError(f"{file} cannot be read: {error}") from error
+    except ValueError as error:
         raise FileError(f"{file} is damaged: {error}", hint=_DAMAGED) from error
     if not isinstance(identity, dict) or not isinstance(identity.get("format"), int):
         raise FileError(f"{file} is damaged: it does not say its format", hint=_DAMAGED)
