@@ -23,6 +23,7 @@ from eddyline.delivery.router import Outlet, Router
 from eddyline.model.matches import Matches
 from eddyline.registry import Drop, Put, Registry
 from eddyline.runtime.spark.dataframe.worker import MatchWork, matching_rows, query_lists
+from eddyline.runtime.spark.pipeline.batch.result_rows import TypedColumns
 from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity
@@ -124,9 +125,9 @@ def by_pipeline(queries: Queries, batches: Batches, _: IndexSettings) -> Pairs:
         rows = list(result_rows(_pipeline_work(queries, Path(folder)), iter(batches)))
     *delivered, last = [row for batch in rows for row in batch.to_pylist()]
     for row in delivered:
-        assert (row["sink"], row["reason"], row["version"]) == ("results", None, 2)
+        assert (row["part"], row["reason"]) == (0, None)
         found.append((json.loads(row["payload"])[ROW], row["query_id"]))
-    summary = Summary.of(last["accounts"], last["payload"])
+    summary = Summary.of(last["payload"])
     assert summary.sinks == {"results": len(found)} and summary.rows == sum(map(len, batches))
     return found
 
@@ -149,12 +150,12 @@ def _pipeline_work(queries: Queries, folder: Path) -> ResultWork:
         time_zone="UTC",
         source="rows",
         batch_id=1,
-        version=2,
         identity=Identity("content", (ROW,)),
         event_time=None,
         router=Router([Outlet("results", default=True)]),
         keeps_corrupt=False,
         columns=tuple(NUMBERED.schema.names),
+        typed=TypedColumns({}, ("results",)),
     )
 
 

@@ -106,6 +106,6 @@ def test_tuples_that_say_the_same_are_counted(spark: SparkSession) -> None:
 
     rows = rows_of(
         spark, ["a", "a", "b", "b", "a"], query_number=[0, 0, 1, 1, 0], tuple_key=["x", "x", "x", "x", "y"]
-    ).withColumn("sink", F.col("destination"))
+    ).withColumn("part", F.lit(0))
     found = with_complete_keys(rows, "content", {}).select("query_id", "tuple_key").collect()
     assert sorted(map(tuple, found)) == [("a", "x/0"), ("a", "x/1"), ("a", "y/0"), ("b", "x/0"), ("b", "x/1")]

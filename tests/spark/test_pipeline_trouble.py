@@ -171,7 +171,7 @@ def test_a_checkpoint_that_does_not_fit(spark: SparkSession, place: Place) -> No
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), [(LocalOutput, "commit"), (VersionLog, "pin"), (VersionLog, "commit")]
+    ("owner", "name"), [(LocalOutput, "adopt"), (VersionLog, "pin"), (VersionLog, "commit")]
 )
 def test_a_full_disk(
     spark: SparkSession, place: Place, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str

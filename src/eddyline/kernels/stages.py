@@ -35,11 +35,16 @@ class Stage:
         self.function = function
         self.kinds = kinds
 
-    @cached_property
+    @property
     def address(self) -> int:
         """Where its machine code is; compiled, or read from the disk, when somebody asks."""
-        found: int = cfunc(_SIGNATURE, nopython=True, cache=True)(self.function).address
+        found: int = self._compiled.address
         return found
+
+    @cached_property
+    def _compiled(self) -> Any:
+        """Kept as long as the stage: numba promises machine code only as long as its function is there."""
+        return cfunc(_SIGNATURE, nopython=True, cache=True)(self.function)
 
     def frame(self, *values: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Its own arrays as the kernel reads them."""

@@ -56,6 +56,12 @@ class Folder:
         shutil.rmtree(path)
 
 
+@pytest.fixture(autouse=True)
+def connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No driver of Spark in this process, as with Spark Connect, whatever other tests have started."""
+    monkeypatch.setattr("eddyline.runtime.spark.sinks.storage.reaches_hadoop", lambda: False)
+
+
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
     made = Folder()

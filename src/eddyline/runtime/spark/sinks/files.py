@@ -25,7 +25,6 @@ from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, with_parts
 from eddyline.runtime.spark.sinks.storage import LocalOutput, OutputFolder
 from eddyline.runtime.spark.sinks.typed import TypedList
-from eddyline.storage.durable import move_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -88,7 +87,9 @@ class FileSink(FolderSink):
         """Put rows that another job has written in their place."""
         self._output_columns.settle(typed)
         count = _count([(str(path), 0) for path in written.rglob("*.parquet")])
-        move_folder(written, Path(self._local_root or "") / place)
+        storage = self._storage
+        assert isinstance(storage, LocalOutput), "rows are written with others on this machine only"
+        storage.adopt(written, place)
         return count
 
     def take_written(self, batch: Batch, folder: Path) -> None:

@@ -116,7 +116,11 @@ class LocalOutput:
 
     def commit(self, staged: str, name: str) -> None:
         """Flush all files, then rename the folder."""
-        move_folder(self.root / staged, self.root / name)
+        self.adopt(self.root / staged, name)
+
+    def adopt(self, folder: Path, name: str) -> None:
+        """The same with a folder anywhere on this file system."""
+        move_folder(folder, self.root / name)
 
     def remove(self, name: str) -> None:
         """Remove a folder with all that is in it, if there is one."""
