@@ -18,6 +18,8 @@ from bench import compiling, record, report
 from bench.experiments.scale import QUICK, Scale
 from bench.measure import Setting
 from bench.record import Record, TableName
+from bench.spark.suites import CORES as SPARK_CORES
+from bench.spark.suites import SUITES as SPARK_SUITES
 from bench.suites import (
     alerts,
     boolean,
@@ -79,17 +81,14 @@ _TABLES: Final[dict[str, TableName]] = {
 def _on_spark(names: list[str] | None) -> dict[str, Suite]:
     """The measurements on Spark, which is started when the first of them is."""
     from bench.spark.cluster import cluster
-    from bench.spark.suites import CORES
-    from bench.spark.suites import SUITES as suites
-
     def together(setting: Setting) -> Iterator[Record]:
         by_cores: dict[int, list[str]] = {}
-        for name in names or suites:
-            by_cores.setdefault(CORES.get(name, 1), []).append(name)
+        for name in names or SPARK_SUITES:
+            by_cores.setdefault(SPARK_CORES.get(name, 1), []).append(name)
         for cores, chosen in by_cores.items():
             with cluster(cores) as running:
                 for name in chosen:
-                    yield from suites[name](setting, running)
+                    yield from SPARK_SUITES[name](setting, running)
 
     return {"spark": together}
 
@@ -163,7 +162,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--quick", action="store_true", help="small batches, up to 10,000 queries")
     run.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
     spark = commands.add_parser("spark", help="measure on Spark, on one core, pipelines on two")
-    spark.add_argument("--workload", choices=("alerts", "paper", "pipeline"), action="extend", nargs="+")
+    spark.add_argument("--workload", choices=list(SPARK_SUITES), action="extend", nargs="+", help="all if not given")
     spark.add_argument("--quick", action="store_true", help="few rows, up to 10,000 queries")
     spark.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
     shown = commands.add_parser("report", help="write the tables of docs/benchmarks.md and the README")
