@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from eddyline.registry import Put
 from eddyline.runtime.spark.base.settings import SinkSettings
@@ -109,6 +112,45 @@ def test_sinks_that_fit(tmp_path: Path, format: str, more: dict[str, Any], fits:
         _opened(settings_of(format, tmp_path / "b", **more)),
     ]
     assert (written_together(sinks, [None, None], batch_of()) is not None) == fits
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_folders_between_which_nothing_can_be_renamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: bool
+) -> None:
+    """Two mounts of one disk have the same device, and renaming from one to the other is refused all the same."""
+    real = Path.rename
+
+    def rename(self: Path, target: Path) -> Path:
+        if self.relative_to(tmp_path).parts[0] != target.relative_to(tmp_path).parts[0]:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    sinks = [_opened(settings_of("parquet", tmp_path / name)) for name in "ab"]
+    together = written_together(sinks, [None, None], batch_of(7))
+    assert together is not None
+    for part in range(2):
+        folder = together.folder / f"__eddyline_part={part}"
+        folder.mkdir(parents=True)
+        parquet.write_table(pa.table({"query_id": ["all"] * (part + 1)}), folder / "one.parquet")
+    if left:  # by an attempt that was killed while it copied
+        staged = tmp_path / "b" / "_staging" / "source=quotes" / "7"
+        staged.mkdir(parents=True)
+        (staged / "one.parquet").write_bytes(b"half")
+    together.hand_over()
+
+    assert [sink.deliver(None, batch_of(7)) for sink in sinks] == [1, 2]  # type: ignore[arg-type]
+    for part, name in enumerate("ab"):
+        (found,) = (tmp_path / name / "source=quotes" / "batch=7").iterdir()
+        assert parquet.read_table(found).num_rows == part + 1
+        assert not [path for path in (tmp_path / name / "_staging").rglob("*.parquet") if name == "b"]
+
+
+def test_an_output_that_was_deleted(tmp_path: Path) -> None:
+    sink = _opened(settings_of("parquet", tmp_path / "a"))
+    shutil.rmtree(tmp_path / "a")
+    assert written_together([sink], [None], batch_of()) is None
 
 
 def test_a_batch_that_is_there_is_not_written_again(tmp_path: Path) -> None:

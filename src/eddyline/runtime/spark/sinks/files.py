@@ -11,7 +11,10 @@ a replayed batch has the same rows, so it is the same. Where renaming is not one
 
 from __future__ import annotations
 
-from contextlib import suppress
+import errno
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -66,14 +69,9 @@ class FileSink(FolderSink):
                 return None
             written_before = self._written.get(_key(batch))
             if written_before is not None and written_before.is_dir():
-                return self._take(written_before, place, typed)
-            storage.remove(staged)  # what a killed attempt left
-            try:
+                return self._take(written_before, batch, typed)
+            with _staging(storage, staged):
                 self._write(rows, batch, typed, storage, f"{staged}/{batch.batch_id}")
-            except Exception:
-                with suppress(OSError):
-                    storage.remove(staged)  # on a full disk every byte counts
-                raise
             written = storage.files(f"{staged}/{batch.batch_id}")
             count = _count(written or []) if self._settings.format == "parquet" else None
             if count == 0 or not any(size for _, size in written or []):
@@ -83,13 +81,22 @@ class FileSink(FolderSink):
             storage.commit(f"{staged}/{batch.batch_id}", place)
             return count
 
-    def _take(self, written: Path, place: str, typed: TypedList | None) -> int | None:
+    def _take(self, written: Path, batch: Batch, typed: TypedList | None) -> int | None:
         """Put rows that another job has written in their place."""
         self._output_columns.settle(typed)
         count = _count([(str(path), 0) for path in written.rglob("*.parquet")])
-        storage = self._storage
+        storage, place = self._storage, batch_folder(batch)
         assert isinstance(storage, LocalOutput), "rows are written with others on this machine only"
-        storage.adopt(written, place)
+        try:
+            storage.adopt(written, place)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            # Two mounts of one disk: they have the same device, and nothing can be renamed from one to the other.
+            staged = f"{STAGING}/{source_folder(batch.source)}"
+            with _staging(storage, staged):
+                shutil.copytree(written, storage.root / staged)
+            storage.commit(staged, place)
         return count
 
     def take_written(self, batch: Batch, folder: Path) -> None:
@@ -115,6 +122,8 @@ class FileSink(FolderSink):
         ):
             return None
         if self._storage.is_committed(batch_folder(batch)):  # a replay: there is nothing to write
+            return None
+        if not root.is_dir():  # somebody has deleted it
             return None
         options = sorted((name, str(value)) for name, value in revealed_all(settings.options).items())
         return (root.stat().st_dev, settings.partition_by, tuple(options))
@@ -149,6 +158,18 @@ class FileSink(FolderSink):
         options = {**own, **revealed_all(self._settings.options)}
         writer = shaped.write.format(self._settings.format).options(**options)
         writer.partitionBy(*parts, *self._settings.partition_by).mode("overwrite").save(to)
+
+
+@contextmanager
+def _staging(storage: OutputFolder, staged: str) -> Iterator[None]:
+    """Fill a folder that is not there yet, and is not there afterwards if that fails."""
+    storage.remove(staged)  # what a killed attempt left
+    try:
+        yield
+    except Exception:
+        with suppress(OSError):
+            storage.remove(staged)  # on a full disk every byte counts
+        raise
 
 
 def _key(batch: Batch) -> tuple[str, int]:
