@@ -42,11 +42,16 @@ def find_failing(
     return found
 
 
+def was_cancelled(error: Exception) -> bool:
+    """Whether a job failed because it was stopped."""
+    return any(mark in str(error) for mark in _CANCELLED)
+
+
 def failed_by_itself(error: Exception) -> bool:
     """Whether a job failed by itself: it was not stopped, and Spark is still there."""
     from pyspark.errors import PySparkException
 
-    if any(mark in str(error) for mark in _CANCELLED):
+    if was_cancelled(error):
         return False
     return isinstance(error, PySparkException) or is_plain_java(error)
 

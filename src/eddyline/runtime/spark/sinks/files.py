@@ -21,11 +21,10 @@ from urllib.parse import quote
 
 from eddyline.errors import DeliveryError
 from eddyline.runtime.spark.base.secrets import revealed_all
-from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.folder import FolderSink
-from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, with_parts
+from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, selected_names, with_parts
 from eddyline.runtime.spark.sinks.storage import LocalOutput, OutputFolder
 from eddyline.runtime.spark.sinks.typed import TypedList
 
@@ -53,13 +52,6 @@ DEFAULTS: Final[dict[str, dict[str, str]]] = {
 class FileSink(FolderSink):
     """A folder of files of one format."""
 
-    def __init__(self, settings: SinkSettings, folder: Path) -> None:
-        super().__init__(settings, folder)
-        self.apart_until: dict[
-            str, int
-        ] = {}  # by source the batch from which its rows may be written with others
-        self._written: dict[tuple[str, int], Path] = {}  # rows of batches that were written with others
-
     def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Write a batch, if it is not there yet; gives its rows where the format tells."""
         storage = self._storage
@@ -67,9 +59,6 @@ class FileSink(FolderSink):
         with delivering(self._settings, batch):
             if storage.is_committed(place):
                 return None
-            written_before = self._written.get(_key(batch))
-            if written_before is not None and written_before.is_dir():
-                return self._take(written_before, batch, typed)
             with _staging(storage, staged):
                 self._write(rows, batch, typed, storage, f"{staged}/{batch.batch_id}")
             written = storage.files(f"{staged}/{batch.batch_id}")
@@ -81,45 +70,34 @@ class FileSink(FolderSink):
             storage.commit(f"{staged}/{batch.batch_id}", place)
             return count
 
-    def _take(self, written: Path, batch: Batch, typed: TypedList | None) -> int | None:
-        """Put rows that another job has written in their place."""
-        self._output_columns.settle(typed)
-        count = _count([(str(path), 0) for path in written.rglob("*.parquet")])
+    def take(self, written: Path, batch: Batch, typed: TypedList | None = None) -> None:
+        """Put the files of a batch, which another job has written, in their place, if they are not there yet."""
         storage, place = self._storage, batch_folder(batch)
         assert isinstance(storage, LocalOutput), "rows are written with others on this machine only"
-        try:
-            storage.adopt(written, place)
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-            # Two mounts of one disk: they have the same device, and nothing can be renamed from one to the other.
-            staged = f"{STAGING}/{source_folder(batch.source)}"
-            with _staging(storage, staged):
-                shutil.copytree(written, storage.root / staged)
-            storage.commit(staged, place)
-        return count
-
-    def take_written(self, batch: Batch, folder: Path) -> None:
-        """Say that the rows of a batch lie in a folder, to be taken from there; one that does not exist has none."""
-        self._written[_key(batch)] = folder
-
-    def forget_written(self, batch: Batch) -> None:
-        """Say that they do not lie there any more."""
-        self._written.pop(_key(batch), None)
+        with delivering(self._settings, batch):
+            if storage.is_committed(place):
+                return
+            self._output_columns.settle(typed)
+            try:
+                storage.adopt(written, place)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                # Two mounts of one disk: they have the same device, and nothing can be renamed from one to the other.
+                staged = f"{STAGING}/{source_folder(batch.source)}"
+                with _staging(storage, staged):
+                    shutil.copytree(written, storage.root / staged)
+                storage.commit(staged, place)
 
     def local_staging(self, batch: Batch) -> Path | None:
         """Where a batch can be staged, on this machine's file systems; None where its files lie elsewhere."""
         root = self._local_root
         return None if root is None else root / STAGING / source_folder(batch.source) / str(batch.batch_id)
 
-    def likeness(self, batch: Batch) -> tuple[object, ...] | None:
+    def layout(self, batch: Batch) -> tuple[object, ...] | None:
         """What sinks must have in common for one job to write the rows of both; None where that is not to be."""
         root, settings = self._local_root, self._settings
-        if (
-            root is None
-            or settings.format != "parquet"
-            or batch.batch_id < self.apart_until.get(batch.source, 0)
-        ):
+        if root is None or settings.format != "parquet":
             return None
         if self._storage.is_committed(batch_folder(batch)):  # a replay: there is nothing to write
             return None
@@ -146,13 +124,23 @@ class FileSink(FolderSink):
         self, rows: DataFrame, batch: Batch, typed: TypedList | None, storage: OutputFolder, to: str
     ) -> None:
         self._output_columns.settle(typed)
-        self.write_files(rows, batch, typed, f"{storage.address}/{to}")
+        self.write_shaped(self.shaped(rows, typed), batch, f"{storage.address}/{to}")
 
-    def write_files(
-        self, rows: DataFrame, batch: Batch, typed: TypedList | None, to: str, parts: tuple[str, ...] = ()
-    ) -> None:
-        """Write the files of rows into a folder; `parts` are columns by which it is divided first."""
-        shaped = columns(rows, typed, (*parts, *KEPT), (*FOLDERS, *self._settings.partition_by))
+    def shaped(self, rows: DataFrame, typed: TypedList | None, parts: tuple[str, ...] = ()) -> DataFrame:
+        """Rows with the columns of files; `parts` are columns by which they are divided first."""
+        return columns(rows, typed, (*parts, *KEPT), self._beside)
+
+    def selected_names(self, typed: TypedList, parts: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """What selected columns are called in such rows."""
+        return tuple(selected_names(typed, (*parts, *KEPT, *self._beside, "payload")))
+
+    @property
+    def _beside(self) -> tuple[str, ...]:
+        """Columns that a reader has from the names of folders."""
+        return (*FOLDERS, *self._settings.partition_by)
+
+    def write_shaped(self, shaped: DataFrame, batch: Batch, to: str, parts: tuple[str, ...] = ()) -> None:
+        """Write rows with the columns of files into a folder, which is divided by `parts` first."""
         shaped = with_parts(shaped, self._settings.partition_by, batch.at)
         own = {**self._storage.write_options, **DEFAULTS.get(self._settings.format, {})}
         options = {**own, **revealed_all(self._settings.options)}
@@ -170,10 +158,6 @@ def _staging(storage: OutputFolder, staged: str) -> Iterator[None]:
         with suppress(OSError):
             storage.remove(staged)  # on a full disk every byte counts
         raise
-
-
-def _key(batch: Batch) -> tuple[str, int]:
-    return batch.source, batch.batch_id
 
 
 def _count(files: list[tuple[str, int]]) -> int | None:

@@ -23,7 +23,7 @@ from eddyline.runtime.spark.sinks.storage import LocalOutput, storage_of
 from eddyline.runtime.spark.versions import SetAside
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 NAME: Final = "dead letters"
 SCHEMA: Final = (
@@ -46,7 +46,7 @@ class DeadLetters:
         take_possession(self._storage, self._settings, pipeline)
 
     def write(
-        self, rows: DataFrame | None, others: Sequence[Letter], batch: Batch, spark_of: DataFrame
+        self, rows: DataFrame | None, others: Sequence[Letter], batch: Batch, spark: SparkSession
     ) -> None:
         """Put the letters of a batch into the folder, if they are not there: rows of results, and others."""
         name = batch_folder(batch)
@@ -55,7 +55,7 @@ class DeadLetters:
                 return
             letters = None if rows is None else rows.selectExpr(*_COLUMNS)
             if others:
-                more = spark_of.sparkSession.createDataFrame(list(others), SCHEMA)
+                more = spark.createDataFrame(list(others), SCHEMA)
                 letters = more if letters is None else letters.unionByName(more)
             assert letters is not None, "somebody counted letters"
             staged = f"{STAGING}/{name}"
