@@ -16,7 +16,6 @@ from pyarrow import parquet
 from eddyline.registry import Put
 from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.batch import matching
-from eddyline.runtime.spark.sinks import written_together as module
 from eddyline.runtime.spark.sinks.files import FileSink
 from eddyline.runtime.spark.sinks.written_together import WrittenTogether, written_together
 from tests.spark.pipelines import Place, quotes, run, with_sinks
@@ -44,7 +43,7 @@ def test_both_ways_give_the_same(spark: SparkSession, place: Place, monkeypatch:
         place.settings,
         SinkSettings(name="other", format="parquet", path=str(place.folder / "two")),
     )
-    monkeypatch.setattr(module, "PAUSE", 1)
+    monkeypatch.setattr(matching, "PAUSE", 1)
     written = _watched(monkeypatch)
 
     reports = run(settings, spark).reports()
@@ -138,9 +137,8 @@ def test_folders_between_which_nothing_can_be_renamed(
         staged = tmp_path / "b" / "_staging" / "source=quotes" / "7"
         staged.mkdir(parents=True)
         (staged / "one.parquet").write_bytes(b"half")
-    together.hand_over()
 
-    assert [sink.deliver(None, batch_of(7)) for sink in sinks] == [1, 2]  # type: ignore[arg-type]
+    assert [together.deliver(part, None, None) for part in range(2)] == [1, 2]  # type: ignore[arg-type]
     for part, name in enumerate("ab"):
         (found,) = (tmp_path / name / "source=quotes" / "batch=7").iterdir()
         assert parquet.read_table(found).num_rows == part + 1

@@ -55,27 +55,27 @@ class FileSink(FolderSink):
 
     def __init__(self, settings: SinkSettings, folder: Path) -> None:
         super().__init__(settings, folder)
-        self.apart_until: dict[
-            str, int
-        ] = {}  # by source the batch from which its rows may be written with others
-        self._written: dict[tuple[str, int], Path] = {}  # rows of batches that were written with others
 
-    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
-        """Write a batch, if it is not there yet; gives its rows where the format tells."""
+    def deliver(
+        self, rows: DataFrame, batch: Batch, typed: TypedList | None = None, written: Path | None = None
+    ) -> int | None:
+        """Write a batch, if it is not there yet; gives its rows where the format tells.
+
+        `written` is where another job has written them already; if they are not there any more, they are written anew.
+        """
         storage = self._storage
         place, staged = batch_folder(batch), f"{STAGING}/{source_folder(batch.source)}"
         with delivering(self._settings, batch):
             if storage.is_committed(place):
                 return None
-            written_before = self._written.get(_key(batch))
-            if written_before is not None and written_before.is_dir():
-                return self._take(written_before, batch, typed)
+            if written is not None and written.is_dir():
+                return self._take(written, batch, typed)
             with _staging(storage, staged):
                 self._write(rows, batch, typed, storage, f"{staged}/{batch.batch_id}")
-            written = storage.files(f"{staged}/{batch.batch_id}")
-            count = _count(written or []) if self._settings.format == "parquet" else None
-            if count == 0 or not any(size for _, size in written or []):
-                self._check_empty(rows, written is not None)
+            files = storage.files(f"{staged}/{batch.batch_id}")
+            count = _count(files or []) if self._settings.format == "parquet" else None
+            if count == 0 or not any(size for _, size in files or []):
+                self._check_empty(rows, files is not None)
                 storage.remove(staged)
                 return 0
             storage.commit(f"{staged}/{batch.batch_id}", place)
@@ -99,27 +99,15 @@ class FileSink(FolderSink):
             storage.commit(staged, place)
         return count
 
-    def take_written(self, batch: Batch, folder: Path) -> None:
-        """Say that the rows of a batch lie in a folder, to be taken from there; one that does not exist has none."""
-        self._written[_key(batch)] = folder
-
-    def forget_written(self, batch: Batch) -> None:
-        """Say that they do not lie there any more."""
-        self._written.pop(_key(batch), None)
-
     def local_staging(self, batch: Batch) -> Path | None:
         """Where a batch can be staged, on this machine's file systems; None where its files lie elsewhere."""
         root = self._local_root
         return None if root is None else root / STAGING / source_folder(batch.source) / str(batch.batch_id)
 
-    def likeness(self, batch: Batch) -> tuple[object, ...] | None:
+    def layout_key(self, batch: Batch) -> tuple[object, ...] | None:
         """What sinks must have in common for one job to write the rows of both; None where that is not to be."""
         root, settings = self._local_root, self._settings
-        if (
-            root is None
-            or settings.format != "parquet"
-            or batch.batch_id < self.apart_until.get(batch.source, 0)
-        ):
+        if root is None or settings.format != "parquet":
             return None
         if self._storage.is_committed(batch_folder(batch)):  # a replay: there is nothing to write
             return None
@@ -170,10 +158,6 @@ def _staging(storage: OutputFolder, staged: str) -> Iterator[None]:
         with suppress(OSError):
             storage.remove(staged)  # on a full disk every byte counts
         raise
-
-
-def _key(batch: Batch) -> tuple[str, int]:
-    return batch.source, batch.batch_id
 
 
 def _count(files: list[tuple[str, int]]) -> int | None:

@@ -40,12 +40,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("eddyline.pipeline")
 FAILED_BEFORE = "failed when the batch first ran"
+PAUSE = 50  # batches that are not written together after one that could not be
 
 
 class Matched(NamedTuple):
     """The results of a batch, their counts, the calls that count as NULL with the reason of each, the pin.
 
-    typed: the columns that sinks have, as the results were made for them. release: lets go of what is kept.
+    typed: the columns that sinks have, as the results were made for them. release: lets go of what is kept. together: where
+    the rows of all sinks are written already.
     """
 
     results: DataFrame
@@ -54,6 +56,7 @@ class Matched(NamedTuple):
     pin: Pin
     typed: TypedColumns
     release: Callable[[], object]
+    together: WrittenTogether | None = None
 
 
 def matched(
@@ -76,8 +79,9 @@ def matched(
         if together is not None:
             written = _written(together, partial(made, rows, nulled=nulled), typed)
             if written is not None:
-                return Matched(*written, culprits, pin, typed, together.remove)
-            together.put_off()
+                return Matched(*written, culprits, pin, typed, together.remove, together)
+            # What stood in the way of a batch is often in the way of the next ones.
+            context.apart_until[batch.source] = batch.batch_id + PAUSE
             together = None
         kept = made(rows, nulled=nulled, typed=typed).persist()
         try:
@@ -195,10 +199,11 @@ def _together(
     """How the sinks' rows can be written by the job that makes them; None where they cannot, or could not be lately."""
     if not plan.sinks or source.identity.kind == "content":
         return None
+    if batch.batch_id < context.apart_until.get(batch.source, 0):
+        return None
+    # Files of a worker elsewhere may lie on a disk that is not the driver's: they would not be missed.
     if not str(df.sparkSession.conf.get("spark.master", "")).startswith("local"):
-        return (
-            None  # files of some worker may lie on a disk that is not the driver's: they would not be missed
-        )
+        return None
     sinks = [context.sinks[name] for name in plan.sinks]
     return written_together(sinks, [typed.by_sink.get(name) for name in plan.sinks], batch)
 
@@ -216,7 +221,6 @@ def _written(
         summary = _checked(together.summaries(SUMMARY))
         counts = {name: together.rows(place) for place, name in enumerate(typed.sinks)}
         if not summary.reasons and not first_rows(summary.blocks) and +Counter(counts) == summary.sinks:
-            together.hand_over()
             return rows, summary
     except Exception as error:
         event(log, f"results are made again to be kept: {error}", level=logging.DEBUG)

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.delivery.retry import Patience, TryAgainError, persist
@@ -39,7 +40,7 @@ from eddyline.runtime.spark.pipeline.input.inputs import readable_path
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import RefusedResult, RowsRefusedError
 from eddyline.runtime.spark.sinks.shape import PART
-from eddyline.runtime.spark.sinks.typed import TypedList
+from eddyline.runtime.spark.sinks.written_together import WrittenTogether
 from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.versions.orders import Orders, in_words
 from eddyline.runtime.spark.watching import BatchReport
@@ -91,13 +92,15 @@ def run_batch(
         plan = context.plan(pin.version)
         _check_stream(plan, source)
     with stages.stage("match"):
-        results, summary, culprits, pin, typed, release = matched(context, plan, source, df, batch, pin)
+        results, summary, culprits, pin, typed, release, together = matched(
+            context, plan, source, df, batch, pin
+        )
     try:
         with stages.stage("deliver"):
             if summary.sinks:
                 settle(context, source, pin)
             identified = with_complete_keys(results, source.identity.kind, summary.blocks)
-            delivered = _deliver(context, typed, identified, summary, batch)
+            delivered = _deliver(context, typed, identified, summary, batch, together)
             _write_dead_letters(context, identified, summary, delivered, batch, pin)
     finally:
         release()
@@ -148,14 +151,23 @@ def _check_stream(plan: VersionPlan, source: PipelineSource) -> None:
 
 
 def _deliver(
-    context: BatchContext, typed: TypedColumns, results: DataFrame, summary: Summary, batch: Batch
+    context: BatchContext,
+    typed: TypedColumns,
+    results: DataFrame,
+    summary: Summary,
+    batch: Batch,
+    together: WrittenTogether | None,
 ) -> Delivered:
     """Hand every sink its rows; a sink that fails for a while is asked again."""
     delivered = Delivered()
     for name, count in summary.sinks.items():
-        rows = typed.of_sink(results, name)
+        rows, columns = typed.of_sink(results, name), typed.by_sink.get(name)
+        if together is None:
+            deliver = partial(context.sinks[name].deliver, rows, batch, columns)
+        else:
+            deliver = partial(together.deliver, typed.sinks.index(name), rows, columns)
         try:
-            _patiently(context, name, rows, batch, typed.by_sink.get(name))
+            _patiently(deliver, context.sink_locks[name])
             delivered.rows[name] = count
         except RowsRefusedError as error:
             delivered.refused += error.refused
@@ -163,16 +175,14 @@ def _deliver(
     return delivered
 
 
-def _patiently(
-    context: BatchContext, name: str, rows: DataFrame, batch: Batch, typed: TypedList | None
-) -> None:
+def _patiently(deliver: Callable[[], object], lock: Lock) -> None:
     """Deliver to one sink, several times if it has to be; what it says at last is raised."""
     last: list[DeliveryError] = []
 
     def attempt() -> None:
         try:
-            with context.sink_locks[name]:
-                context.sinks[name].deliver(rows, batch, typed)
+            with lock:
+                deliver()
         except DeliveryError as error:
             last.append(error)
             raise TryAgainError(error.message) from error
