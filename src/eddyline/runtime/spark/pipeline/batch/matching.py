@@ -127,7 +127,7 @@ def _task_rows(
     nulled: Collection[str],
     typed: TypedColumns,
     directions: Directions = UNDIRECTED,
-    given: tuple[str, ...] = ALL,
+    output_columns: tuple[str, ...] = ALL,
 ) -> DataFrame:
     """What the tasks of a batch give."""
     calls = plan.externals(source.stream.name)
@@ -151,10 +151,10 @@ def _task_rows(
         externals=calls,
         directions=directions,
         typed=typed,
-        given=given,
+        output_columns=output_columns,
     )
     renamed = rows.select(*[quoted(name) for name in columns]).toDF(*[f"_{n}" for n in range(len(columns))])
-    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), typed.schema(given))
+    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), typed.schema(output_columns))
 
 
 def typed_columns(context: BatchContext, plan: VersionPlan, batch: Batch) -> TypedColumns:
@@ -215,7 +215,7 @@ def _written(
 
     Whatever went wrong, the other way meets it too, and knows what to do about it.
     """
-    rows = with_constants(made(typed=typed, given=NEEDED), together.batch)
+    rows = with_constants(made(typed=typed, output_columns=NEEDED), together.batch)
     try:
         together.write(typed.selected(rows, together.typed))
         summary = _checked(together.summaries(SUMMARY))
