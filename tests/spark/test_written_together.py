@@ -5,8 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,6 +21,7 @@ from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.batch import matching
 from eddyline.runtime.spark.sinks.files import FileSink
 from eddyline.runtime.spark.sinks.written_together import WrittenTogether, written_together
+from eddyline.spark import Pipeline
 from tests.spark.pipelines import Place, quotes, run, with_sinks
 from tests.spark.sink_rows import US, batch_of, settings_of
 
@@ -70,17 +74,19 @@ def test_both_ways_give_the_same(spark: SparkSession, place: Place, monkeypatch:
 
 
 def test_what_fails_is_made_the_other_way(
-    spark: SparkSession, place: Place, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.register({"all": "SELECT id FROM quotes"})
     place.write("a.json", quotes(0, 2))
     place.write("b.json", quotes(2, 2))
     written = _watched(monkeypatch, failure=OSError("the disk is gone"))
 
-    run(place.settings, spark)
+    with caplog.at_level("WARNING"):
+        run(place.settings, spark)
 
     assert place.pairs() == [("all", id) for id in range(4)]
     assert [batch for batch, _ in written] == [0], "not tried again for a while"
+    assert [text for text in caplog.messages if "are made again" in text and "the disk is gone" in text]
 
 
 def test_rows_that_are_missing_are_made_the_other_way(
@@ -189,3 +195,33 @@ def _tables(folder: Path) -> dict[str, tuple[pa.Schema, list[dict[str, Any]]]]:
         rows = sorted(table.to_pylist(), key=lambda row: (row["query_id"], row["tuple_key"]))
         found[str(batch.relative_to(folder))] = (table.schema.remove_metadata(), rows)
     return found
+
+
+def test_a_batch_that_is_stopped_is_not_made_again(
+    spark: SparkSession, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its job was cancelled: the one that would make its results anew is nobody's to cancel."""
+    place.register({"all": "SELECT id FROM quotes"})
+    place.write("a.json", quotes(0, 2))
+    begun, again = Event(), list[object]()
+    real = WrittenTogether.write
+
+    def slowly(self: WrittenTogether, rows: DataFrame) -> None:
+        begun.set()
+        real(self, rows.mapInArrow(_slow, rows.schema))
+
+    monkeypatch.setattr(WrittenTogether, "write", slowly)
+    monkeypatch.setattr(matching, "summary_of", lambda kept: again.append(kept))
+    settings = replace(place.settings, trigger="100 milliseconds")
+    with Pipeline(settings).start(spark) as running:
+        assert begun.wait(60)
+        time.sleep(1)
+        assert running.stop(now=True, timeout=30)
+    assert not again and place.pairs() == []
+    assert not any(path.is_file() for path in place.folder.glob("*/_staging/**/*"))
+
+
+def _slow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        time.sleep(20)
+        yield batch

@@ -15,7 +15,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from eddyline.model.expression import Call
+from eddyline.runtime.spark.base.failures import in_words
+from eddyline.runtime.spark.base.halving import was_stopped
 from eddyline.runtime.spark.base.schemas import quoted
+from eddyline.runtime.spark.base.secrets import secrets_in
 from eddyline.runtime.spark.base.settings import PipelineSettings
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions
@@ -77,7 +80,7 @@ def matched(
         nulled = idle | {pin_text(call) for call in culprits}
         rows = rows_of(context, source, df, pin)
         if together is not None:
-            written = _written(together, partial(made, rows, nulled=nulled), typed)
+            written = _written(context, together, partial(made, rows, nulled=nulled), typed)
             if written is not None:
                 return Matched(*written, culprits, pin, typed, together.remove, together)
             # What stood in the way of a batch is often in the way of the next ones.
@@ -209,11 +212,12 @@ def _together(
 
 
 def _written(
-    together: WrittenTogether, made: Callable[..., DataFrame], typed: TypedColumns
+    context: BatchContext, together: WrittenTogether, made: Callable[..., DataFrame], typed: TypedColumns
 ) -> tuple[DataFrame, Summary] | None:
     """Results that were written by the job that makes them; None where the batch needs the other way, or this one failed.
 
-    Whatever went wrong, the other way meets it too, and knows what to do about it.
+    Whatever went wrong, the other way meets it too, and knows what to do about it. But a job that was stopped is the end of
+    the batch: nobody would stop the one that makes its results anew.
     """
     rows = with_constants(made(typed=typed, output_columns=NEEDED), together.batch)
     try:
@@ -223,6 +227,13 @@ def _written(
         if not summary.reasons and not first_rows(summary.blocks) and +Counter(counts) == summary.sinks:
             return rows, summary
     except Exception as error:
-        event(log, f"results are made again to be kept: {error}", level=logging.DEBUG)
+        if was_stopped(error):
+            together.remove()
+            raise
+        words = in_words(error, secrets=secrets_in(context.settings))
+        message = (
+            f"the results of {together.batch} are made again, since writing them at once failed: {words}"
+        )
+        event(log, message, level=logging.WARNING, source=together.batch.source)
     together.remove()
     return None
