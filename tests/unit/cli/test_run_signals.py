@@ -21,6 +21,7 @@ SETTINGS = """
 name = "market"
 registry = "registry.db"
 checkpoint = "state"
+prometheus = "0.0.0.0:9108"
 
 [[source]]
 name = "quotes"
@@ -76,6 +77,7 @@ def test_a_signal_while_reports_are_read(
     result = CliRunner().invoke(app, ["run", str(file), "--no-view"])
 
     assert result.exit_code == Exit.FINE, result.output
+    assert "starting Spark; health at http://127.0.0.1:9108/healthz" in result.output
     assert "stopping after the batch" in result.output and "1 batch, 7 rows" in result.output
     assert running.asked[0] is False and running.closed
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before

@@ -42,7 +42,7 @@ def run(
         str | None,
         typer.Option(
             metavar="[ADDRESS:]PORT",
-            help="Serve metrics and health here; a port alone is one of 127.0.0.1.",
+            help="Serve metrics and health here; a port alone listens on 127.0.0.1.",
         ),
     ] = None,
     no_view: Annotated[
@@ -160,7 +160,7 @@ def _run(settings: PipelineSettings, *, as_json: bool, no_view: bool) -> None:
         told = stack.enter_context(_Told())
         # As the first process of a container, one that says nothing about SIGTERM does not get it.
         stack.enter_context(_handled_by(signal.default_int_handler))
-        note("starting Spark" + ("" if settings.prometheus is None else f"; health at {settings.prometheus}"))
+        note(_starting(settings))
         running = Pipeline(settings).start()
         stopping = stack.enter_context(Stopping(running.ask_to_stop, settings.stop_within, told.tell))
         stack.enter_context(
@@ -179,6 +179,15 @@ def _run(settings: PipelineSettings, *, as_json: bool, no_view: bool) -> None:
     _end(running, totals, as_json)
     if stopping.is_cut_short:
         raise typer.Exit(Exit.BATCH_STOPPED)
+
+
+def _starting(settings: PipelineSettings) -> str:
+    from eddyline.runtime.spark.base.addresses import ListenAddress
+
+    address = None if settings.prometheus is None else ListenAddress.of(settings.prometheus)
+    if address is None or not address.port:  # any port that is free is told when it is known
+        return "starting Spark"
+    return f"starting Spark; health at {address.url('/healthz')}"
 
 
 def _view(settings: PipelineSettings, no_view: bool) -> View:

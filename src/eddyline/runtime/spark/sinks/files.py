@@ -94,7 +94,7 @@ class FileSink(FolderSink):
         root = self._local_root
         return None if root is None else root / STAGING / source_folder(batch.source) / str(batch.batch_id)
 
-    def layout(self, batch: Batch) -> tuple[object, ...] | None:
+    def layout_key(self, batch: Batch) -> tuple[object, ...] | None:
         """What sinks must have in common for one job to write the rows of both; None where that is not to be."""
         root, settings = self._local_root, self._settings
         if root is None or settings.format != "parquet":

@@ -100,7 +100,7 @@ def written_together(
 ) -> WrittenTogether | None:
     """How the rows of a batch can be written for all of these sinks by one job; None where they cannot."""
     own = [sink for sink in sinks if isinstance(sink, FileSink)]
-    layouts = {sink.layout(batch) for sink in own}
+    layouts = {sink.layout_key(batch) for sink in own}
     if len(own) < len(sinks) or len(layouts) != 1 or None in layouts:
         return None
     folder = own[0].local_staging(batch)

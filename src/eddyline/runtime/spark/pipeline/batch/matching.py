@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from eddyline.model.expression import Call
 from eddyline.runtime.spark.base.failures import in_words
-from eddyline.runtime.spark.base.halving import was_cancelled
+from eddyline.runtime.spark.base.halving import was_stopped
 from eddyline.runtime.spark.base.schemas import quoted
+from eddyline.runtime.spark.base.secrets import secrets_in
 from eddyline.runtime.spark.base.settings import PipelineSettings
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions
@@ -80,7 +81,7 @@ def matched(
         nulled = idle | {pin_text(call) for call in culprits}
         rows = rows_of(context, source, df, pin)
         if together is not None:
-            written = _written(together, partial(made, rows, nulled=nulled), typed)
+            written = _written(context, together, partial(made, rows, nulled=nulled), typed)
             if written is not None:
                 return Matched(together, written, culprits, pin, typed, together.remove)
             context.kept_until[batch.source] = batch.batch_id + PAUSE
@@ -212,11 +213,12 @@ def _together(
 
 
 def _written(
-    together: WrittenTogether, made: Callable[..., DataFrame], typed: TypedColumns
+    context: BatchContext, together: WrittenTogether, made: Callable[..., DataFrame], typed: TypedColumns
 ) -> Summary | None:
     """The counts of results that the job which made them has written; None where the batch needs the other way, or this one failed.
 
-    Whatever went wrong, the other way meets it too, and knows what to do about it.
+    Whatever went wrong, the other way meets it too, and knows what to do about it. But a job that was stopped is the end of
+    the batch: nobody would stop the one that makes its results anew.
     """
     selected = together.selected_names()
     format = RowFormat(
@@ -225,26 +227,23 @@ def _written(
         behind=("payload",),
         flat=selected,
     )
+    shaped = together.sinks[0].shaped
     try:
         together.prepare()
         rows = made(format=format, summaries=together.summaries)
-        together.write(
-            rows if selected is not None else together.sinks[0].shaped(rows, together.typed, together.parts)
-        )
+        together.write(rows if selected is not None else shaped(rows, together.typed, together.parts))
         summary = _checked(together.counted())
-        if summary.reasons or first_rows(summary.blocks):
-            reason = "it has dead letters, or rows that are numbered when all are counted"
-        elif (
-            +Counter({name: together.rows(place) for place, name in enumerate(typed.sinks)}) != summary.sinks
-        ):
-            reason = "rows that were counted are not among those that were written"
-        else:
+        counts = {name: together.rows(place) for place, name in enumerate(typed.sinks)}
+        if not summary.reasons and not first_rows(summary.blocks) and +Counter(counts) == summary.sinks:
             return summary
     except Exception as error:
-        if was_cancelled(error):  # the pipeline stops at once: nothing would stop another job
+        if was_stopped(error):
             together.remove()
             raise
-        reason = in_words(error)
-    event(log, f"the results of a batch are made again, to be kept: {reason}", level=logging.INFO)
+        words = in_words(error, secrets=secrets_in(context.settings))
+        message = (
+            f"the results of {together.batch} are made again, since writing them at once failed: {words}"
+        )
+        event(log, message, level=logging.WARNING, source=together.batch.source)
     together.remove()
     return None

@@ -59,7 +59,7 @@ class Delivered:
     refused: list[RefusedResult] = field(default_factory=list)
 
 
-class Stages:
+class StageTimer:
     """Seconds of the stages of a batch."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ def run_batch(
     name = source.settings.name
     if context.log.committed(name, batch_id):
         return None
-    stages = Stages()
+    stages = StageTimer()
     with stages.stage("pin"):
         pin = context.log.pin(name, batch_id, context.current, partial(_orders, context, source))
         batch = Batch(context.identity.id, context.identity.name, name, batch_id, pin.version, pin.at)
@@ -232,7 +232,7 @@ def _report(
     summary: Summary,
     delivered: Delivered,
     batch: Batch,
-    stages: Stages,
+    stages: StageTimer,
     problems: list[str],
 ) -> BatchReport:
     ids, total = plan.table.ids, summary.accounts.total
