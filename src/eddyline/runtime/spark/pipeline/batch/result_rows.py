@@ -41,7 +41,7 @@ _COLUMNS: Final[Mapping[str, tuple[str, pa.DataType]]] = {
     "reason": ("string", pa.string()),
     "block_start": ("bigint", pa.int64()),
     "block_row": ("bigint", pa.int64()),
-    "version": ("bigint", pa.int64()),
+    "version": ("bigint NOT NULL", pa.int64()),  # as a column that Spark adds would be
 }
 ALL: Final = tuple(name for name in _COLUMNS if name != "version")
 _CONSTANTS: Final = "version bigint, source string, batch_id bigint"
