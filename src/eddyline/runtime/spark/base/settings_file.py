@@ -13,10 +13,13 @@ from eddyline.errors import FileError
 from eddyline.functions.zones import find_zone
 from eddyline.runtime.spark.base.addresses import LAST_PORT, ListenAddress
 from eddyline.runtime.spark.base.folders import check_apart
+from eddyline.runtime.spark.base.remote_folders import is_address
 from eddyline.runtime.spark.base.secrets import Secret, Value
 from eddyline.runtime.spark.base.settings import (
     AVAILABLE_NOW,
+    KEEP_DAYS,
     NAME,
+    RETRIES,
     STALLED_AFTER,
     STOP_WITHIN,
     Columns,
@@ -30,7 +33,6 @@ from eddyline.runtime.spark.base.toml_table import TomlTable
 
 FILE_FORMATS: Final = ("json", "csv", "parquet", "orc", "text", "xml", "avro", "binaryfile")
 _TRIGGER: Final = re.compile(r"\d+ (millisecond|second|minute|hour|day)s?")
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _MOST_DAYS: Final = 36_500
 _MOST_RETRIES: Final = 1_000_000
 _MOST_SECONDS: Final = 10_000_000
@@ -80,8 +82,8 @@ def _pipeline(
         stop_within=cast(int, table.number("stop_within", STOP_WITHIN, 0, _MOST_SECONDS)),
         functions=table.texts("functions"),
         quarantine=table.flag("quarantine", True),
-        keep_days=cast(int, table.number("keep_days", 90, 1, _MOST_DAYS)),
-        retries=cast(int, table.number("retries", 5, 0, _MOST_RETRIES)),
+        keep_days=cast(int, table.number("keep_days", KEEP_DAYS, 1, _MOST_DAYS)),
+        retries=cast(int, table.number("retries", RETRIES, 0, _MOST_RETRIES)),
         order=cast(StrategyName, table.text("order", "adaptive", allowed=get_args(StrategyName))),
         sources=tuple(_source(one, folder) for one in sources),
         sinks=tuple(_sink(one, folder) for one in sinks),
@@ -216,7 +218,7 @@ def _place(folder: Path, where: Value) -> Value:
 
 def _resolved(folder: Path, path: str) -> str:
     """A path relative to the settings' folder as an absolute one; an address stays."""
-    return path if not path or _ADDRESS.match(path) else str((folder / path).absolute())
+    return path if not path or is_address(path) else str((folder / path).absolute())
 
 
 def _checked(settings: PipelineSettings, file: str) -> PipelineSettings:
