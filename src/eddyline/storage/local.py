@@ -43,10 +43,15 @@ class LocalStorage:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.address = str(root)
         self._group = _Group()
 
     def __str__(self) -> str:
-        return str(self.root)
+        return self.address
+
+    def within(self, name: str) -> LocalStorage:
+        """The files of a folder in it."""
+        return LocalStorage(self.root / name)
 
     def folders(self, folder: str) -> list[str]:
         """The names of the folders in a folder, without it; none if there is no such folder."""

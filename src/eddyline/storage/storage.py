@@ -41,6 +41,12 @@ class LineLog(Protocol):
 class Storage(Protocol):
     """A place for files; threads and processes may share it."""
 
+    address: str
+    """What others call it: a path, or the address of a file system."""
+
+    def within(self, name: str) -> Storage:
+        """The files of a folder in it."""
+
     def folders(self, folder: str) -> list[str]:
         """The names of the folders in a folder, without it; none if there is no such folder."""
 

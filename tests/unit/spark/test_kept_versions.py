@@ -16,6 +16,7 @@ from eddyline.standing.saved.files import files_of
 from eddyline.storage.local import LocalStorage
 from eddyline.storage.object_log import ObjectLineLog
 from tests.conftest import some
+from tests.unit.spark.owners import Owner
 from tests.unit.spark.registries import check, filled
 from tests.unit.spark.test_version_crashes import BATCHES, Killed, next_change
 
@@ -115,18 +116,15 @@ def test_a_version_of_which_something_is_missing_is_compiled_again(tmp_path: Pat
 
 
 def test_nothing_is_written_by_one_that_was_taken_over(tmp_path: Path) -> None:
-    def refuse(ask: bool) -> None:
-        raise OwnershipError("taken over")
-
-    log = VersionLog(ObjectStore(tmp_path), refuse)
+    log = VersionLog(ObjectStore(tmp_path), Owner(error=OwnershipError("taken over")))
     with pytest.raises(FileError, match="taken over"):
         log.pin("quotes", 0, lambda: 1)
     assert log.last("quotes") is None and not list(tmp_path.iterdir())
 
 
 def test_one_that_meets_lines_of_another_asks_whether_it_was_taken_over(tmp_path: Path) -> None:
-    asked: list[bool] = []
-    log, other = VersionLog(ObjectStore(tmp_path), asked.append), VersionLog(ObjectStore(tmp_path))
+    owner = Owner()
+    log, other = VersionLog(ObjectStore(tmp_path), owner), VersionLog(ObjectStore(tmp_path))
     log.pin("quotes", 0, lambda: 1)
     other.pin("quotes", 1, lambda: 2)
-    assert not any(asked) and log.pin("quotes", 1, lambda: 3).version == 2 and asked[-1]
+    assert not owner.asked and log.pin("quotes", 1, lambda: 3).version == 2 and owner.asked

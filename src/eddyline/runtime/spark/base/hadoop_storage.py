@@ -13,6 +13,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -50,6 +51,12 @@ class HadoopStorage:
 
     def __str__(self) -> str:
         return self.address
+
+    def within(self, name: str) -> HadoopStorage:
+        """The files of a folder in it, by the same file system."""
+        found = copy(self)
+        found.address = f"{self.address}/{name}"
+        return found
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of a name."""
@@ -248,7 +255,10 @@ class HadoopStorage:
             raise self._failure(error, name) from None
 
     def _failure(self, error: Exception, name: str) -> Exception:
-        said, where = in_words(error), f"{self.address}/{name}" if name else self.address
+        where = f"{self.address}/{name}" if name else self.address
+        if not hasattr(error, "java_exception"):  # there is nobody who could say more
+            return OSError(f"{where}: Java does not answer: {type(error).__name__}: {error}")
+        said = in_words(error)
         if any(words in str(error) for words in _MISSING):
             package = PACKAGES.get(self._scheme, "").format(hadoop=_hadoop_version())
             hint = f'"spark.jars.packages" = "{package}"' if package else "give Spark the jars that it needs"
@@ -319,7 +329,8 @@ def _abort(stream: Any) -> None:
 
 
 def _is_of_java(error: BaseException) -> bool:
-    return type(error).__name__ == "Py4JJavaError"
+    """Whether Java raised it, or does not answer any more."""
+    return any(kind.__name__ == "Py4JError" for kind in type(error).__mro__)
 
 
 def _is(error: BaseException, *classes: str) -> bool:

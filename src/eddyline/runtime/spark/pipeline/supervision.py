@@ -116,7 +116,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Begin."""
-        checkpoint = local_path(str(self._shop.state.checkpoint(self.name)))
+        checkpoint = local_path(self._shop.state.checkpoint(self.name).address)
         if checkpoint is not None:
             self._files = waiting_files(self.source.settings, checkpoint)
         self._on_cluster = has_executors(self._spark)
@@ -214,7 +214,7 @@ class Supervisor:
             self.source.open(self._spark)
             .writeStream.foreachBatch(self._function)
             .queryName(f"eddyline {settings.name} {self.name} {self._shop.identity.id[:8]}")
-            .option("checkpointLocation", str(self._shop.state.checkpoint(self.name)))
+            .option("checkpointLocation", self._shop.state.checkpoint(self.name).address)
         )
         if settings.available_now:
             return writer.trigger(availableNow=True).start()

@@ -1,8 +1,8 @@
 """Results that the job which makes them also writes: no other job has to read them again, and nothing is kept for one.
 
-    out/_staging/source=<source>/<batch id>/part=0/...       rows of the first sink
-                                            part=1/...       rows of the second
-                                            part=-2/...      summaries of the tasks, one row each
+    out/_staging/source=<source>/<attempt>/part=0/...       rows of the first sink
+                                           part=1/...       rows of the second
+                                           part=-2/...      summaries of the tasks, one row each
 
 Only for sinks whose files can be the same but for their place: folders of Parquet files on one file system, with the same
 columns. All is written below the first sink's folder, where no reader looks. Each sink then puts its own rows in their
@@ -52,7 +52,7 @@ class WrittenTogether:
     def write(self, rows: DataFrame) -> None:
         """Write all rows; those of typed columns have them as the struct SELECTED."""
         first = self.sinks[0]
-        shutil.rmtree(self.folder, ignore_errors=True)  # what a killed attempt left
+        first.remove_leftovers(self.batch)
         marked = rows.withColumnRenamed(PART, _PARTS)
         first.write_files(marked, self.batch, self.typed, spark_address(self.folder), (_PARTS,))
 

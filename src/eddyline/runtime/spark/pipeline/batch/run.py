@@ -170,6 +170,7 @@ def _patiently(
     last: list[DeliveryError] = []
 
     def attempt() -> None:
+        context.owner.check()  # the pauses may be long, and another owner delivers the batch by itself
         try:
             with context.sink_locks[name]:
                 context.sinks[name].deliver(rows, batch, typed)
@@ -191,6 +192,7 @@ def _write_dead_letters(
 
     if summary.reasons or delivered.refused or pin.set_aside:
         rows = results.where(F.col(PART) == DEAD_LETTER) if summary.reasons else None
+        context.owner.check()
         letters = [*map(refused_letter, delivered.refused), *map(file_letter, pin.set_aside)]
         context.dead_letters.write(rows, letters, batch, results)
 
