@@ -81,6 +81,10 @@ class LocalStorage:
         # Copy-on-write, not read-only: kernels are compiled for writable arrays.
         return np.asarray(np.memmap(path, np.uint8, "c"))
 
+    def fetch(self, name: str, target: Path) -> None:
+        """Copy a file; a `FileNotFoundError` if there is none."""
+        shutil.copyfile(self.root / name, target)
+
     def put(self, name: str, content: bytes | Iterable[bytes]) -> None:
         """Put a file in its place, or into that of another one; it lasts once this returns, or the group ends."""
         with self._written(name, content) as (draft, path):
