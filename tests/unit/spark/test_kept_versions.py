@@ -115,6 +115,28 @@ def test_a_version_of_which_something_is_missing_is_compiled_again(tmp_path: Pat
         check(versions, registry, versions.current())
 
 
+def test_only_what_is_needed_is_brought_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of versions that nobody asks for only the manifest, and nothing through the memory but that."""
+    with filled(tmp_path / "registry.db", 6) as registry:
+        versions = Versions(registry, tmp_path / "one", kept=ObjectStore(tmp_path / "sets"))
+        first = versions.current()
+        next_change(registry)
+        second = versions.current()
+        read: list[str] = []
+        real = ObjectStore.read
+        monkeypatch.setattr(ObjectStore, "read", lambda self, name: read.append(name) or real(self, name))  # type: ignore[func-returns-value]
+        again = Versions(registry, tmp_path / "two", kept=ObjectStore(tmp_path / "sets"))
+        assert read == [f"versions/{version}/manifest.json" for version in (first, second)]
+        monkeypatch.undo()
+        here = {
+            path.relative_to(tmp_path / "two") for path in (tmp_path / "two").rglob("*") if path.is_file()
+        }
+        newest = {Path(file) for file in files_of(tmp_path / "two" / "versions" / str(second))}
+        assert here == {*newest, Path("versions", str(first), "manifest.json")}
+        check(again, registry, first)
+        assert again.current() == second and not again.notices
+
+
 def test_nothing_is_written_by_one_that_was_taken_over(tmp_path: Path) -> None:
     log = VersionLog(ObjectStore(tmp_path), Owner(error=OwnershipError("taken over")))
     with pytest.raises(FileError, match="taken over"):
