@@ -85,6 +85,11 @@ def test_the_whole_way_and_on(spark: SparkSession, place: Place, elsewhere: Else
     state = elsewhere.behind / "state"
     letters = [path for path in (state / "dead-letters").rglob("*.json") if "batch=0" in str(path.parent)]
     assert any("{broken" in path.read_text() for path in letters)
+    for record in elsewhere.behind.rglob("_commits/**/batch=*.json"):
+        named = json.loads(record.read_text())["files"]
+        assert named and all("/part-" in file for file in named), "no marks of Spark's jobs"
+    staged = [path for path in elsewhere.behind.rglob("_staging/**/*") if path.is_file()]
+    assert staged == [], "nothing is left"
     assert sorted(path.name for path in (state / "sets" / "versions").iterdir()) == ["2"]
     assert not (place.folder / "state").exists()
     found = StateFolder.find(settings.checkpoint)

@@ -86,6 +86,16 @@ def test_a_folder_of_something_else(tmp_path: Path) -> None:
         open_folder(tmp_path / "file")
 
 
+@pytest.mark.parametrize("scheme", ["s3", "s3n", "oss"])
+def test_a_store_in_which_two_could_own_it(scheme: str) -> None:
+    """It is not even asked."""
+    with pytest.raises(FileError, match="cannot put a file only if there is none") as caught:
+        StateFolder.open(f"{scheme}://bucket/state", name="market", sources=["quotes"])
+    assert "s3a:" in (caught.value.hint or "")
+    with pytest.raises(FileError, match="cannot put a file only if there is none"):
+        StateFolder.exists(f"{scheme}://bucket/state")
+
+
 def test_what_a_crash_left_is_no_stranger(tmp_path: Path) -> None:
     (tmp_path / ".eddyline.json.0f.draft").write_text("{")
     (tmp_path / "lock").touch()

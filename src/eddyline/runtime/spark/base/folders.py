@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from os.path import normpath
 from pathlib import Path
-from typing import Final
 
 from eddyline.errors import FileError
+from eddyline.runtime.spark.base.remote_folders import is_address
 from eddyline.runtime.spark.base.settings import PipelineSettings
-
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def check_apart(settings: PipelineSettings) -> None:
@@ -44,4 +41,4 @@ def _lies_in(path: str, folder: str) -> bool:
 def _plain(path: str) -> str:
     """A path from the root on, an address without a slash at its end."""
     path = path.removeprefix("file://")
-    return path.rstrip("/") if _ADDRESS.match(path) else normpath(Path(path).absolute())
+    return path.rstrip("/") if is_address(path) else normpath(Path(path).absolute())

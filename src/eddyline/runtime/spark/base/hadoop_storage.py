@@ -27,7 +27,9 @@ from eddyline.runtime.spark.base.failures import in_words
 from eddyline.storage.object_log import ObjectLineLog
 from eddyline.storage.storage import Bytes
 
-OBJECT_STORES: Final = frozenset({"s3a", "s3", "s3n", "gs", "oss", "cosn", "obs"})
+# Object stores whose file systems only look whether a name is taken before they put a file: of two that do both may win.
+UNSAFE: Final = frozenset({"s3", "s3n", "oss", "cosn", "obs"})
+OBJECT_STORES: Final = frozenset({"s3a", "gs", *UNSAFE})
 PACKAGES: Final = {  # what brings the file systems that do not come with Spark
     "s3a": "org.apache.hadoop:hadoop-aws:{hadoop}",
     "abfs": "org.apache.hadoop:hadoop-azure:{hadoop}",
@@ -47,6 +49,11 @@ class HadoopStorage:
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
         self._scheme = urlsplit(address).scheme.lower()
+
+    @property
+    def puts_if_absent(self) -> bool:
+        """Whether of two that put a file at the same time only one does, so that it can tell whose something is."""
+        return self._scheme not in UNSAFE
 
     def __str__(self) -> str:
         return self.address

@@ -30,6 +30,20 @@ _NEEDED: Final = {  # by the scheme of an address, what fsspec opens it with
 }
 
 
+def is_address(text: str) -> bool:
+    """Whether a text is an address and no path.
+
+    >>> (
+    ...     is_address("s3a://bucket/sets"),
+    ...     is_address("dbfs:/sets"),
+    ...     is_address("file:/sets"),
+    ...     is_address("C/sets: old"),
+    ... )
+    (True, True, True, False)
+    """
+    return _SCHEME.match(text) is not None
+
+
 def local_path(folder: str) -> Path | None:
     """The path that a folder is, or None where it lies on a file system of its own.
 
@@ -40,7 +54,7 @@ def local_path(folder: str) -> Path | None:
     """
     if folder.startswith("file:"):
         return Path(unquote(urlsplit(folder).path))
-    return None if _SCHEME.match(folder) else Path(folder).expanduser()
+    return None if is_address(folder) else Path(folder).expanduser()
 
 
 def escaped(path: str) -> str:

@@ -13,6 +13,7 @@ from eddyline.errors import FileError
 from eddyline.functions.zones import find_zone
 from eddyline.runtime.spark.base.addresses import MOST, ListenAddress
 from eddyline.runtime.spark.base.folders import check_apart
+from eddyline.runtime.spark.base.remote_folders import is_address
 from eddyline.runtime.spark.base.secrets import Secret, Value
 from eddyline.runtime.spark.base.settings import (
     AVAILABLE_NOW,
@@ -30,7 +31,6 @@ from eddyline.runtime.spark.base.toml_table import TomlTable
 
 FILE_FORMATS: Final = ("json", "csv", "parquet", "orc", "text", "xml", "avro", "binaryfile")
 _TRIGGER: Final = re.compile(r"\d+ (millisecond|second|minute|hour|day)s?")
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _MOST_DAYS: Final = 36_500
 _MOST_RETRIES: Final = 1_000_000
 _MOST_SECONDS: Final = 10_000_000
@@ -216,7 +216,7 @@ def _place(folder: Path, where: Value) -> Value:
 
 def _resolved(folder: Path, path: str) -> str:
     """A path relative to the settings' folder as an absolute one; an address stays."""
-    return path if not path or _ADDRESS.match(path) else str((folder / path).absolute())
+    return path if not path or is_address(path) else str((folder / path).absolute())
 
 
 def _checked(settings: PipelineSettings, file: str) -> PipelineSettings:

@@ -22,6 +22,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from eddyline.errors import FileError, RegistryError
+from eddyline.runtime.spark.base.hadoop_storage import HadoopStorage
 from eddyline.runtime.spark.base.remote_folders import local_path
 from eddyline.runtime.spark.base.storages import open_storage
 from eddyline.runtime.spark.versions.log import VersionLog
@@ -69,6 +70,7 @@ class StateFolder:
         """
         address, sources = _address(place), tuple(sources)
         storage = open_storage(address)
+        _refuse_unsafe(storage)
         try:
             identity = _read_identity(storage) or _made_identity(storage, name, sources)
         except OSError as error:
@@ -97,6 +99,7 @@ class StateFolder:
     def exists(place: Place) -> bool:
         """Whether there is the state of a pipeline; a folder with anything else in it is refused."""
         storage = open_storage(_address(place))
+        _refuse_unsafe(storage)
         try:
             if storage.exists(IDENTITY):
                 return True
@@ -179,6 +182,15 @@ class StateFolder:
                     f'source "{source}": {served} served, and its checkpoint {checkpoint.address} is missing',
                     hint="restore it from a copy, or give the pipeline a new checkpoint and a new place for results",
                 )
+
+
+def _refuse_unsafe(storage: Storage) -> None:
+    """Refuse a store in which two processes could both own a folder."""
+    if isinstance(storage, HadoopStorage) and not storage.puts_if_absent:
+        raise FileError(
+            f"{storage} cannot hold the state of a pipeline: its file system cannot put a file only if there is none",
+            hint="name a bucket of S3 by s3a:, or a checkpoint on another file system",
+        )
 
 
 def _address(place: Place) -> str:
