@@ -38,7 +38,7 @@ SETTINGS = """
 [pipeline]
 name = "market"
 registry = "registry.db"
-checkpoint = "state"
+checkpoint = "{checkpoint}"
 trigger = "100 milliseconds"
 retries = 1000000
 prometheus = "127.0.0.1:{port}"
@@ -47,6 +47,7 @@ stalled_after = 900
 
 [session]
 master = "{master}"
+"spark.hadoop.fs.viewfs.mounttable.t.link./data" = "file://{folder}"
 
 [[source]]
 name = "quotes"
@@ -103,19 +104,27 @@ def _name(pid: int) -> str:
         return ""  # it has ended meanwhile
 
 
+def _python_path() -> list[str]:
+    """Where this process was told to look for modules: there is the source that is tested."""
+    return [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+
+
 @contextmanager
-def running(place: Place, port: int, *, sink: str = "callback", on: str = "local[1,4]") -> Iterator[Command]:
+def running(
+    place: Place, port: int, *, sink: str = "callback", on: str = "local[1,4]", checkpoint: str = "state"
+) -> Iterator[Command]:
     folder = place.folder
     (folder / "sink_script.py").write_text(TAKE)
     more = 'callback = "sink_script:take"\n' if sink == "callback" else 'path = "out"\n'
-    (folder / "m.toml").write_text(SETTINGS.format(port=port, master=on, sink=sink) + more)
+    settings = SETTINGS.format(port=port, master=on, sink=sink, folder=folder, checkpoint=checkpoint)
+    (folder / "m.toml").write_text(settings + more)
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-c", "from eddyline.cli import main; main()", "run", "m.toml", "--no-view"],
             stdout=log,
             stderr=log,
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *_python_path()])},
         )
     try:
         yield Command(process, folder, port)
@@ -175,9 +184,10 @@ def test_a_batch_that_does_not_end_in_time_runs_again(quoted: Place, port: int) 
         assert command.exit_code() == Exit.FINE, command.said()
 
 
-def test_a_java_that_is_killed_ends_the_command(quoted: Place, port: int) -> None:
-    """In the middle of a batch, with retries without end."""
-    with running(quoted, port) as command:
+@pytest.mark.parametrize("checkpoint", ["state", "viewfs://t/data/state"])
+def test_a_java_that_is_killed_ends_the_command(quoted: Place, port: int, checkpoint: str) -> None:
+    """In the middle of a batch, with retries without end; also where the state can only be reached through it."""
+    with running(quoted, port, checkpoint=checkpoint) as command:
         begin(quoted, command)
         hang(quoted, command)
         os.kill(command.java(), signal.SIGKILL)

@@ -117,6 +117,6 @@ def test_refused(spark: SparkSession, place: Place) -> None:
             BatchProcessor(settings, spark)
         processor.process_batch(df, 0)
     with pytest.raises(
-        EddylineError, match=r"1 batches of source \"own\" were served, and .* is gone"
+        EddylineError, match=r'source "own": 1 batch was served, and its checkpoint .* is missing'
     ):  # a query that kept its checkpoint elsewhere
         BatchProcessor(settings, spark)

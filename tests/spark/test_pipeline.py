@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -23,6 +24,7 @@ from eddyline.runtime.spark.sinks import RefusedResult, RowsRefusedError
 from eddyline.runtime.spark.sinks.callback import CallbackSink
 from eddyline.runtime.spark.sinks.files import FileSink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
+from eddyline.runtime.spark.versions import log as log_module
 from eddyline.spark import Pipeline
 from tests.spark.pipelines import QUOTES, Place, log_of, quotes, run, with_sinks
 
@@ -391,3 +393,25 @@ def test_operations_that_fail(spark: SparkSession, place: Place) -> None:
     assert report.failures == 3 and report.problems == ()
     counters = place.counters()
     assert [counters[id].get("failures", 0) for id in ("divides", "divides too", "plain")] == [1, 1 + 1, 0]
+
+
+def test_records_of_old_batches_are_deleted(
+    spark: SparkSession, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When they are older than `keep_days`; those that may run again stay, and so does what was delivered."""
+    monkeypatch.setattr(log_module, "BATCHES", 1)  # in one file: only whole files are deleted
+    place.register({"all": "SELECT id FROM quotes"})
+    for number in range(4):
+        place.write(f"{number}.json", quotes(number, 1))
+    run(replace(place.settings, keep_days=2), spark)
+    assert [pin.batch_id for pin in log_of(place.settings).pins("quotes")] == [0, 1, 2, 3]
+    records = sorted((place.folder / "state" / "batches" / "quotes").iterdir())
+    for days, record in zip((5, 3, 1, 1), records, strict=True):
+        at = datetime.now(UTC) - timedelta(days=days)
+        lines = [json.loads(line) for line in record.read_text().splitlines()]
+        aged = [{**line, "at": at.isoformat()} if "at" in line else line for line in lines]
+        record.write_text("".join(json.dumps(line) + "\n" for line in aged))
+    place.write("4.json", quotes(4, 1))
+    run(replace(place.settings, keep_days=2), spark)
+    assert [pin.batch_id for pin in log_of(place.settings).pins("quotes")] == [2, 3, 4]
+    assert place.pairs() == [("all", id) for id in range(5)]

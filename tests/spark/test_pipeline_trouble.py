@@ -166,7 +166,7 @@ def test_a_checkpoint_that_does_not_fit(spark: SparkSession, place: Place) -> No
     refused("has format 2, not 1")
     identity.write_text(json.dumps(said))
     shutil.rmtree(state / "spark")
-    refused(r'1 batches of source "quotes" were served, and .* is gone')
+    refused(r'source "quotes": 1 batch was served, and its checkpoint .* is missing')
     assert place.pairs() == [("all", 0)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eddyline.errors import FileError, SetupError, SinkError
+from eddyline.errors import DeliveryError, FileError, OwnershipError, SetupError, SinkError
+from eddyline.runtime.spark.base import hadoop_storage
 from eddyline.runtime.spark.base.hadoop_storage import HadoopStorage
 from eddyline.runtime.spark.base.settings import PipelineSettings
 from eddyline.runtime.spark.pipeline.batch import dead_letters
+from eddyline.runtime.spark.sinks.files import FileSink
 from eddyline.runtime.spark.versions import StateFolder
 from eddyline.runtime.spark.watching.kept_metrics import metrics_in
-from eddyline.spark import Pipeline
+from eddyline.spark import BatchProcessor, Pipeline
+from eddyline.storage.lease import FOLDER as OWNER
 from eddyline.storage.lease import Lease
 from tests.spark.pipelines import Place, log_of, quotes, run
 
@@ -81,6 +85,11 @@ def test_the_whole_way_and_on(spark: SparkSession, place: Place, elsewhere: Else
     state = elsewhere.behind / "state"
     letters = [path for path in (state / "dead-letters").rglob("*.json") if "batch=0" in str(path.parent)]
     assert any("{broken" in path.read_text() for path in letters)
+    for record in elsewhere.behind.rglob("_commits/**/batch=*.json"):
+        named = json.loads(record.read_text())["files"]
+        assert named and all("/part-" in file for file in named), "no marks of Spark's jobs"
+    staged = [path for path in elsewhere.behind.rglob("_staging/**/*") if path.is_file()]
+    assert staged == [], "nothing is left"
     assert sorted(path.name for path in (state / "sets" / "versions").iterdir()) == ["2"]
     assert not (place.folder / "state").exists()
     found = StateFolder.find(settings.checkpoint)
@@ -96,14 +105,113 @@ def test_a_plan_changes_nothing(spark: SparkSession, place: Place, elsewhere: El
     assert list(elsewhere.behind.iterdir()) == []
 
 
-def test_two_owners(spark: SparkSession, place: Place, elsewhere: Elsewhere) -> None:
+def test_a_second_start_is_refused_and_changes_nothing(
+    spark: SparkSession, place: Place, elsewhere: Elsewhere
+) -> None:
     settings = settings_of(place, elsewhere)
     place.register({"cheap": CHEAP})
-    state = StateFolder.open(settings.checkpoint, name="market", sources=["quotes"])
-    owned = pytest.raises(FileError, match=r"the state in viewfs://.* is used by process \d+")
-    with Lease(state.storage, "it", hint="wait", renewed=0.1), owned:
-        run(settings, spark)
+    place.write("a.json", quotes(0))
     run(settings, spark)
+    state = StateFolder.open(settings.checkpoint, name="market", sources=["quotes"])
+    more = (*settings.sources, place.source("more", "json", stream="quotes"))
+    with Lease(state.storage, "it", hint="wait", renewed=0.1):
+        before = contents(elsewhere)
+        with pytest.raises(FileError, match=r"the state in viewfs://.* is used by process \d+"):
+            Pipeline(replace(settings, sources=more)).start(spark)
+        with pytest.raises(FileError, match=r"the state in viewfs://.* is used by process \d+"):
+            BatchProcessor(settings, spark)
+        assert contents(elsewhere) == before
+    run(settings, spark)
+
+
+def contents(elsewhere: Elsewhere) -> dict[str, bytes]:
+    """All files but the lease, which is renewed meanwhile."""
+    files = [path for path in elsewhere.behind.rglob("*") if path.is_file() and path.parent.name != OWNER]
+    return {str(path): path.read_bytes() for path in files}
+
+
+def take_over(settings: PipelineSettings) -> None:
+    """Have another process own the state from now on; the owner has not heard of it, and not renewed for 20 seconds."""
+    files = StateFolder.find(settings.checkpoint).storage
+    (last,) = files.list(OWNER)
+    files.put(f"{OWNER}/{int(last.removesuffix('.json')) + 1:012d}.json", files.read(f"{OWNER}/{last}"))
+    for thread in threading.enumerate():
+        if thread.name == "eddyline-lease":
+            thread._target.__self__._heard -= 20  # type: ignore[attr-defined]
+
+
+def test_the_lease_is_lost_in_the_middle_of_a_delivery(
+    spark: SparkSession, place: Place, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next attempt delivers nothing, and nothing of the next owner's is written over."""
+    settings = settings_of(place, elsewhere)
+    place.register({"cheap": CHEAP})
+    place.write("a.json", quotes(0), "{broken")
+    before: list[dict[str, bytes]] = []
+
+    def fail(self: FileSink, *arguments: Any) -> None:
+        assert not before, "it was asked again"
+        take_over(settings)
+        before.append(contents(elsewhere))
+        raise DeliveryError("not now")
+
+    monkeypatch.setattr(FileSink, "deliver", fail)
+    with pytest.raises(OwnershipError, match="was taken over by another process"):
+        run(settings, spark)
+    assert contents(elsewhere) == before[0]
+
+
+def test_the_lease_is_lost_before_the_dead_letters(
+    spark: SparkSession, place: Place, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(place, elsewhere)
+    place.register({"cheap": CHEAP})
+    place.write("a.json", quotes(0), "{broken")
+    real = FileSink.deliver
+
+    def deliver(self: FileSink, *arguments: Any) -> int | None:
+        count = real(self, *arguments)
+        take_over(settings)
+        return count
+
+    monkeypatch.setattr(FileSink, "deliver", deliver)
+    with pytest.raises(OwnershipError, match="was taken over by another process"):
+        run(settings, spark)
+    letters = elsewhere.behind / "state" / "dead-letters"
+    assert not list(letters.rglob("batch=*")) and not log_of(settings).committed("quotes", 0)
+
+
+def test_a_query_of_somebodys_own_loses_the_lease(
+    spark: SparkSession, place: Place, elsewhere: Elsewhere
+) -> None:
+    settings = settings_of(place, elsewhere)
+    place.register({"cheap": CHEAP})
+    df = spark.createDataFrame([(0, "a", 0.0, None)], "id long, symbol string, price double, at timestamp")
+    with BatchProcessor(settings, spark) as processor:
+        processor.process_batch(df, 0)
+        take_over(settings)
+        before = contents(elsewhere)
+        with pytest.raises(OwnershipError, match="was taken over by another process"):
+            processor.process_batch(df, 1)
+    assert contents(elsewhere) == before
+
+
+def test_the_session_is_stopped_under_a_pipeline(
+    spark: SparkSession, place: Place, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closing, which cannot reach the state any more, does not say something else than what happened."""
+    settings = replace(settings_of(place, elsewhere), trigger="100 milliseconds")
+    place.register({"cheap": CHEAP})
+    place.write("a.json", quotes(0))
+    ended: list[int] = []
+    with monkeypatch.context() as patch:
+        running = Pipeline(settings).start(spark)
+        running.at_end(lambda: ended.append(1))
+        while not running.reports():
+            running.await_termination(0.1)
+        patch.setattr(hadoop_storage, "_context", lambda: None)
+        running.stop()
+    assert ended == [1]
 
 
 def test_what_belongs_to_others(spark: SparkSession, place: Place, elsewhere: Elsewhere) -> None:

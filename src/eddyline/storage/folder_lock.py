@@ -6,12 +6,13 @@ import fcntl
 import json
 import os
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
 from eddyline.errors import FileError
 
@@ -59,7 +60,7 @@ class FolderLock:
             raise FileError(f"{what} cannot be locked: {error}") from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _sign(handle)
+            self._number = _sign(handle)
         except BlockingIOError:
             holder = _read_holder(handle)
             os.close(handle)
@@ -72,24 +73,29 @@ class FolderLock:
             raise
         self._handle = handle
 
-    def check(self, *, ask: bool = False) -> None:
-        """Refuse a process that was forked from the holder: it has the lock's file open, and so does the holder.
+    @property
+    def number(self) -> int:
+        """A number that grows with every holder; the file keeps the last one."""
+        return self._number
 
-        Nobody has to be asked, other than with a lease.
-        """
+    def check(self) -> None:
+        """Refuse a process that was forked from the holder: it has the lock's file open, and so does the holder."""
         if os.getpid() != self._pid:
             raise FileError(
                 f"{self._what} is used by process {self._pid}, from which this one was forked",
                 hint="open it after the fork, in one process",
             )
 
+    def ask_store(self) -> None:
+        """The same: nobody takes over a lock from a process that lives."""
+        self.check()
+
     def close(self) -> None:
         """Let go."""
         if self._handle is not None:
             handle, self._handle = self._handle, None
             if os.getpid() == self._pid:
-                with suppress(OSError):
-                    os.truncate(handle, 0)
+                _write(handle, {"number": self._number})
             os.close(handle)
 
     def __del__(self) -> None:
@@ -121,16 +127,31 @@ def holder_of(folder: str | Path) -> Holder | None:
         os.close(handle)
 
 
-def _sign(handle: int) -> None:
-    """Say who holds the lock; that it is held does not depend on it."""
-    who = {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat()}
+def _sign(handle: int) -> int:
+    """Say who holds the lock, and give it the next number; that it is held does not depend on it."""
+    last = _read(handle).get("number")
+    number = last + 1 if isinstance(last, int) else 1
+    since = datetime.now(UTC).isoformat()
+    _write(handle, {"pid": os.getpid(), "host": socket.gethostname(), "since": since, "number": number})
+    return number
+
+
+def _write(handle: int, said: Mapping[str, Any]) -> None:
     with suppress(OSError):
         os.truncate(handle, 0)
-        os.pwrite(handle, json.dumps(who).encode(), 0)
+        os.pwrite(handle, json.dumps(said).encode(), 0)
+
+
+def _read(handle: int) -> dict[str, Any]:
+    """What the file says; nothing where it was never written, or not as a whole."""
+    with suppress(OSError, ValueError):
+        found = json.loads(os.pread(handle, 4096, 0))
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 def _read_holder(handle: int) -> Holder:
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(os.pread(handle, 4096, 0))
+    with suppress(ValueError, KeyError, TypeError):
+        found = _read(handle)
         return Holder(int(found["pid"]), str(found["host"]), str(found["since"]))
     return Holder()

@@ -9,11 +9,15 @@ that is not there any more, nobody waits.
 
 An owner that was cut off or stopped for that long finds out when it checks, before anything that it writes down, and ends. Until
 it does, what it puts only if absent (pins, records of results) stays right: the other owner has put it, or will find it.
+
+Two clocks keep both sides careful. An owner counts the time that its machine was suspended, in which others may have taken over.
+Whoever waits for an owner to end does not: that owner was not watched meanwhile.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import socket
 import threading
@@ -36,6 +40,13 @@ LASTS: Final = 30.0  # seconds without a renewal after which an owner counts as 
 RENEWED: Final = 5.0  # seconds between two renewals
 LOOK: Final = 0.5  # seconds between two looks at somebody else's lease
 PATIENCE: Final = 10.0  # seconds that letting go may take
+
+_log = logging.getLogger(__name__)
+
+
+def _seconds() -> float:
+    """A clock that goes on while the machine is suspended, where there is one."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +73,14 @@ class _Record:
 
         Another machine may have the same name, and another container the same kernel: of these nothing can be seen.
         """
-        return bool(self.kernel) and self.kernel == _kernel() and self.begun != _begun(self.pid)
+        if not self.kernel or self.kernel != _kernel():
+            return False
+        begun = _begun(self.pid)
+        return not _lives(self.pid) or ("" not in (begun, self.begun) and begun != self.begun)
 
 
 class Lease:
-    """A folder that this process owns until it is closed, or until somebody takes over because it was not heard of."""
+    """A folder that this process owns until it is closed, or until somebody takes over because it was not heard from."""
 
     def __init__(
         self,
@@ -76,13 +90,14 @@ class Lease:
         hint: str,
         lasts: float = LASTS,
         renewed: float = RENEWED,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = _seconds,
     ) -> None:
         """Own the folder, or raise a `FileError` that says who has `what`, and what to do about it (`hint`)."""
         self._storage, self._what, self._lasts, self._clock = storage, what, lasts, clock
         self._changing = threading.Lock()
-        self._record = self._taken(hint)
+        self._lost = False
         self._heard = clock()
+        self._record = self._taken(hint)
         self._closed = threading.Event()
         self._renewing = threading.Thread(
             target=self._renew_on, args=(renewed,), name="eddyline-lease", daemon=True
@@ -94,13 +109,14 @@ class Lease:
         """The fencing number: an owner after this one has a higher one."""
         return self._record.number
 
-    def check(self, *, ask: bool = False) -> None:
-        """Refuse to go on where another process has taken over: the store is asked if it was not heard of for a while.
-
-        With `ask` it is asked in any case: something has happened that an owner does not expect.
-        """
-        if ask or self._clock() - self._heard > self._lasts / 2:
+    def check(self) -> None:
+        """Refuse to go on where another process has taken over: the store is asked if it was not heard from for a while."""
+        if self._lost or self._clock() - self._heard > self._lasts / 2:
             self._renew()
+
+    def ask_store(self) -> None:
+        """The same, but the store is asked in any case: something has happened that an owner does not expect."""
+        self._renew()
 
     def close(self) -> None:
         """Let go, so that the next owner need not wait."""
@@ -109,10 +125,13 @@ class Lease:
         self._closed.set()
         if not self._changing.acquire(timeout=PATIENCE):
             return  # a renewal waits for a store that is away, and so would this: the next owner waits for the lease to end
-        with suppress(OSError, FileError):
-            if self._newest() == self.number:
+        try:
+            if not self._lost and self._newest() == self.number:
                 _write(self._storage, replace(self._record, released=True))
-        self._changing.release()
+        except Exception as error:  # whatever is wrong with the store, why the owner ends is what counts
+            _log.warning("%s is not let go of, the next owner has to wait: %s", self._what, error)
+        finally:
+            self._changing.release()
 
     def __enter__(self) -> Lease:
         return self
@@ -132,22 +151,25 @@ class Lease:
             if last is not None and not self._has_ended(last):
                 raise FileError(f"{self._what} is used by {last.holder}", hint=hint)
             record = _own(1 + (0 if last is None else last.number), token)
+            self._heard = self._clock()  # before it is put: others count from when the file comes
             if self._storage.put_if_absent(_name(record.number), _content(record)):
                 if last is not None:
                     self._storage.delete(_name(last.number))
                 return record
 
     def _has_ended(self, last: _Record) -> bool:
-        """Whether an owner has let go, is dead, or is not heard of for as long as a lease lasts."""
+        """Whether an owner has let go, is dead, or is not heard from for as long as a lease lasts."""
         if last.released or last.is_dead:
             return True
-        begin = self._clock()
-        while self._clock() - begin < self._lasts:
+        until = time.monotonic() + self._lasts
+        while True:
             time.sleep(min(LOOK, self._lasts / 10))
+            is_last_look = time.monotonic() >= until  # asked before the look, so that it sees all of the time
             found = _last(self._storage)
             if found is not None and found != last:
                 return found.released
-        return True
+            if is_last_look:
+                return True
 
     def _renew_on(self, every: float) -> None:
         while not self._closed.wait(every):
@@ -162,15 +184,18 @@ class Lease:
         with self._changing:
             if self._closed.is_set():
                 return
-            if self._newest() != self.number:
+            # Before the store is asked: it may do so at once and answer late, and others count from when the file changes.
+            begin = self._clock()
+            if self._lost or self._newest() != self.number:
+                self._lost = True  # for good: nobody gives a number back
                 raise OwnershipError(
-                    f"{self._what} was taken over by another process, because this one was not heard of for "
+                    f"{self._what} was taken over by another process because this one did not renew its lease for "
                     f"{self._lasts:.0f} seconds",
                     hint="one process at a time runs a pipeline: what this one had not finished, the other one does",
                 )
             self._record = replace(self._record, renewals=self._record.renewals + 1)
             _write(self._storage, self._record)
-            self._heard = self._clock()
+            self._heard = begin
 
     def _newest(self) -> int:
         return max(_numbers(self._storage), default=-1)
@@ -229,8 +254,19 @@ def _kernel() -> str:
     return ""
 
 
+def _lives(pid: int) -> bool:
+    """Whether there is a process of this machine; one of another user that cannot be seen is there."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _begun(pid: int) -> str:
-    """When a process of this machine began, as the kernel counts; empty where there is none."""
+    """When a process of this machine began, as the kernel counts; empty where it does not say."""
     with suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     return ""

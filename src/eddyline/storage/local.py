@@ -43,10 +43,15 @@ class LocalStorage:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.address = str(root)
         self._group = _Group()
 
     def __str__(self) -> str:
-        return str(self.root)
+        return self.address
+
+    def within(self, name: str) -> LocalStorage:
+        """The files of a folder in it."""
+        return LocalStorage(self.root / name)
 
     def folders(self, folder: str) -> list[str]:
         """The names of the folders in a folder, without it; none if there is no such folder."""
@@ -75,6 +80,10 @@ class LocalStorage:
             return np.empty(0, np.uint8)
         # Copy-on-write, not read-only: kernels are compiled for writable arrays.
         return np.asarray(np.memmap(path, np.uint8, "c"))
+
+    def fetch(self, name: str, target: Path) -> None:
+        """Copy a file; a `FileNotFoundError` if there is none."""
+        shutil.copyfile(self.root / name, target)
 
     def put(self, name: str, content: bytes | Iterable[bytes]) -> None:
         """Put a file in its place, or into that of another one; it lasts once this returns, or the group ends."""

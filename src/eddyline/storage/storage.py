@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,6 +42,12 @@ class LineLog(Protocol):
 class Storage(Protocol):
     """A place for files; threads and processes may share it."""
 
+    address: str
+    """What others call it: a path, or the address of a file system."""
+
+    def within(self, name: str) -> Storage:
+        """The files of a folder in it."""
+
     def folders(self, folder: str) -> list[str]:
         """The names of the folders in a folder, without it; none if there is no such folder."""
 
@@ -58,6 +65,9 @@ class Storage(Protocol):
 
     def map(self, name: str) -> Bytes:
         """The content of a file, read when it is looked at; what is written into the array stays in this process."""
+
+    def fetch(self, name: str, target: Path) -> None:
+        """Copy a file of any size to this machine, under a name that nobody knows of yet; a `FileNotFoundError` if there is none."""
 
     def put(self, name: str, content: bytes | Iterable[bytes]) -> None:
         """Put a file in its place, or into that of another one; it lasts once this returns, or the group ends.

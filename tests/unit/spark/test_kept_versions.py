@@ -16,6 +16,7 @@ from eddyline.standing.saved.files import files_of
 from eddyline.storage.local import LocalStorage
 from eddyline.storage.object_log import ObjectLineLog
 from tests.conftest import some
+from tests.unit.spark.owners import Owner
 from tests.unit.spark.registries import check, filled
 from tests.unit.spark.test_version_crashes import BATCHES, Killed, next_change
 
@@ -114,19 +115,38 @@ def test_a_version_of_which_something_is_missing_is_compiled_again(tmp_path: Pat
         check(versions, registry, versions.current())
 
 
-def test_nothing_is_written_by_one_that_was_taken_over(tmp_path: Path) -> None:
-    def refuse(ask: bool) -> None:
-        raise OwnershipError("taken over")
+def test_only_what_is_needed_is_brought_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of versions that nobody asks for only the manifest, and nothing through the memory but that."""
+    with filled(tmp_path / "registry.db", 6) as registry:
+        versions = Versions(registry, tmp_path / "one", kept=ObjectStore(tmp_path / "sets"))
+        first = versions.current()
+        next_change(registry)
+        second = versions.current()
+        read: list[str] = []
+        real = ObjectStore.read
+        monkeypatch.setattr(ObjectStore, "read", lambda self, name: read.append(name) or real(self, name))  # type: ignore[func-returns-value]
+        again = Versions(registry, tmp_path / "two", kept=ObjectStore(tmp_path / "sets"))
+        assert read == [f"versions/{version}/manifest.json" for version in (first, second)]
+        monkeypatch.undo()
+        here = {
+            path.relative_to(tmp_path / "two") for path in (tmp_path / "two").rglob("*") if path.is_file()
+        }
+        newest = {Path(file) for file in files_of(tmp_path / "two" / "versions" / str(second))}
+        assert here == {*newest, Path("versions", str(first), "manifest.json")}
+        check(again, registry, first)
+        assert again.current() == second and not again.notices
 
-    log = VersionLog(ObjectStore(tmp_path), refuse)
+
+def test_nothing_is_written_by_one_that_was_taken_over(tmp_path: Path) -> None:
+    log = VersionLog(ObjectStore(tmp_path), Owner(error=OwnershipError("taken over")))
     with pytest.raises(FileError, match="taken over"):
         log.pin("quotes", 0, lambda: 1)
     assert log.last("quotes") is None and not list(tmp_path.iterdir())
 
 
 def test_one_that_meets_lines_of_another_asks_whether_it_was_taken_over(tmp_path: Path) -> None:
-    asked: list[bool] = []
-    log, other = VersionLog(ObjectStore(tmp_path), asked.append), VersionLog(ObjectStore(tmp_path))
+    owner = Owner()
+    log, other = VersionLog(ObjectStore(tmp_path), owner), VersionLog(ObjectStore(tmp_path))
     log.pin("quotes", 0, lambda: 1)
     other.pin("quotes", 1, lambda: 2)
-    assert not any(asked) and log.pin("quotes", 1, lambda: 3).version == 2 and asked[-1]
+    assert not owner.asked and log.pin("quotes", 1, lambda: 3).version == 2 and owner.asked

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from eddyline.errors import FileError
+from eddyline.errors import FileError, OwnershipError, SetupError
 from eddyline.runtime.spark.watching import BatchReport, Metrics, PipelineTotals, Tail
 from eddyline.runtime.spark.watching import totals as sums
+from eddyline.runtime.spark.watching.kept_metrics import NAME, KeptMetrics, metrics_in
 from eddyline.runtime.spark.watching.totals import BOUNDS, total_of
 from eddyline.runtime.spark.watching.values import LONGEST_PROBLEM, MOST_PROBLEMS, MOST_TOP
+from eddyline.storage.local import LocalStorage
+from tests.unit.spark.owners import Owner
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -169,3 +172,34 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
         writer.join()
         assert writer.exitcode == 0
     assert Metrics(path).totals.count("batches") == 300
+
+
+def test_a_copy_is_kept_of_what_an_owner_reports(tmp_path: Path) -> None:
+    kept, owner = LocalStorage(tmp_path / "kept"), Owner()
+    first = KeptMetrics(tmp_path / "1", kept, owner)
+    first.close()
+    assert not kept.exists(NAME), "nothing was reported"
+    first.batch(report(0))
+    first.close()
+    assert metrics_in(tmp_path / "2", kept).totals.count("batches") == 1
+    refused = KeptMetrics(tmp_path / "3", kept, owner)
+    first.batch(report(1))
+    first.close()
+    refused.close()  # it has reported nothing
+    assert metrics_in(tmp_path / "4", kept).totals.count("batches") == 2
+
+
+@pytest.mark.parametrize(
+    "error", [OwnershipError("taken over"), SetupError("no driver"), RuntimeError("gone")]
+)
+def test_a_copy_that_cannot_be_kept(
+    tmp_path: Path, error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The next owner's stays as it is; why the pipeline ends is what counts."""
+    kept, owner = LocalStorage(tmp_path / "kept"), Owner()
+    metrics = KeptMetrics(tmp_path / "1", kept, owner)
+    metrics.batch(report(0))
+    kept.put(NAME, b"of the next owner")
+    owner.error = error
+    metrics.close()
+    assert kept.read(NAME) == b"of the next owner" and str(error) in caplog.text

@@ -30,6 +30,7 @@ prometheus = 9108
 functions = ["my_udf"]
 quarantine = false
 retries = 2
+keep_days = 7
 order = "fixed"
 
 [session]
@@ -105,6 +106,7 @@ def test_complete(folder: Path) -> None:
     moved = replace(settings, checkpoint=str(folder / "other"))
     assert moved.dead_letter_folder == str(folder / "other" / "dead-letters")
     assert (settings.trigger, settings.time_zone, settings.retries) == ("10 seconds", "Europe/Vienna", 2)
+    assert settings.keep_days == 7
     assert (settings.prometheus, settings.functions, settings.quarantine) == (9108, ("my_udf",), False)
     assert settings.order == "fixed"
     assert settings.session.cores == 2
@@ -191,6 +193,7 @@ def test_addresses_stay_as_they_are(folder: Path) -> None:
         ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = true', "must be a whole number", None),
         ('checkpoint = "s"', 'checkpoint = "s"\nstop_within = -1', "-1, and may be 0 to", None),
         ('checkpoint = "s"', 'checkpoint = "s"\norder = "best of all"', '"order"', "adaptive"),
+        ('checkpoint = "s"', 'checkpoint = "s"\nkeep_days = 0', "may be 1 to 36500", None),
         ('checkpoint = "s"', 'checkpoint = "s"\nretries = true', "must be a whole number, not true", None),
         (
             'checkpoint = "s"',

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import tempfile
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +20,7 @@ from eddyline.runtime.spark.transport import shipping
 from eddyline.runtime.spark.transport.own_folder import own_folder
 from eddyline.runtime.spark.transport.shipping import ship
 from eddyline.runtime.spark.versions import Versions
+from eddyline.storage.local import LocalStorage
 from tests.unit.spark.registries import filled
 
 QUOTES = Stream("quotes", pa.schema([("price", pa.float64())]))
@@ -91,6 +94,7 @@ def test_large_sets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_old_sets_are_swept_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipping, "MAX_CONTENT", 100)
     first = ship(queries(), local=True)
     first.open()
     ship(queries(20), local=True).open()
@@ -100,6 +104,25 @@ def test_old_sets_are_swept_away(monkeypatch: pytest.MonkeyPatch) -> None:
     newest.open()
     assert [path.name for path in own_folder("sets").iterdir()] == [newest.key]
     assert first.open().match(BATCH).query_lists().to_pylist() == [["cheap"], []], "open ones still work"
+
+
+def test_of_unpacked_sets_the_newest_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And those that somebody may be about to open; one that is gone comes again with its closure."""
+    sent = [ship(queries(limit), local=False) for limit in range(10, 10 + shipping.UNPACKED + 3)]
+    for one in sent:
+        one.path()
+    unpacked = own_folder("unpacked")
+    assert len(list(unpacked.iterdir())) == len(sent), "opened a moment ago"
+    for age, one in enumerate(reversed(sent)):
+        os.utime(unpacked / one.key, (time.time() - 1000 - age,) * 2)
+    sent[0].path()  # the oldest is opened once more
+    ship(queries(99), local=False).path()
+    assert {path.name for path in unpacked.iterdir()} == {
+        sent[0].key,
+        *[one.key for one in sent[-shipping.UNPACKED + 1 :]],
+        ship(queries(99), local=False).key,
+    }
+    assert sent[1].open().match(BATCH).counts() == {"cheap": 1}
 
 
 def test_a_loaded_set_stays_where_it_is(folder: Path) -> None:
@@ -187,5 +210,19 @@ def test_a_folder_with_several_versions(tmp_path: Path, monkeypatch: pytest.Monk
         hidden.rename(folder)
         version = folder / "versions" / "2"
         assert shipping.ship_folder(version, shared=True).folder == str(version)
-        monkeypatch.setattr(shipping, "MAX_ARCHIVE", 10)
+        monkeypatch.setattr(shipping, "MAX_ARCHIVE", 1_000)
         assert shipping.ship_folder(version, shared=False).folder == str(version)
+        with pytest.raises(SetupError, match="too large to travel to the workers") as caught:
+            shipping.ship_folder(version, shared=False, private=True)
+        assert "a folder that all workers can read" in (caught.value.hint or "")
+
+
+def test_versions_that_are_kept_elsewhere_cannot_be_read_by_their_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they lie is a folder of the driver alone: it is refused, instead of batches that fail for ever."""
+    monkeypatch.setattr(shipping, "MAX_ARCHIVE", 1_000)
+    with filled(tmp_path / "registry.db", 5) as registry:
+        versions = Versions(registry, tmp_path / "sets", kept=LocalStorage(tmp_path / "kept"), shared=False)
+        with pytest.raises(SetupError, match="too large to travel to the workers"):
+            versions.shipment(versions.current())

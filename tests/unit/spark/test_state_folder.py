@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from eddyline.errors import FileError, RegistryError
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
+from eddyline.runtime.spark.versions import state as state_module
 
 HOLD = """
 import sys
@@ -30,10 +32,26 @@ def test_the_same_pipeline_finds_itself_again(tmp_path: Path) -> None:
     first = open_folder(tmp_path / "a" / "state")
     again = open_folder(tmp_path / "a" / "state", sources=("quotes", "trades"))
     assert first.id == again.id and again.sources == ("quotes", "trades")
+    assert open_folder(tmp_path / "a" / "state").sources == ("quotes",), "who only opens it changes nothing"
+    again.remember(None)
     assert open_folder(tmp_path / "a" / "state").sources == ("quotes", "trades")
     assert StateFolder.find(first.address) == again
-    assert str(first.checkpoint("quotes")) == str(tmp_path / "a" / "state" / "spark" / "quotes")
+    assert first.checkpoint("quotes").address == str(tmp_path / "a" / "state" / "spark" / "quotes")
     assert open_folder(tmp_path / "b").id != first.id
+
+
+def test_two_that_begin_at_the_same_time_are_one_pipeline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, found = state_module._refuse_strangers, []
+
+    def while_another_begins(storage: Any) -> None:
+        monkeypatch.setattr(state_module, "_refuse_strangers", real)
+        found.append(open_folder(tmp_path))
+
+    monkeypatch.setattr(state_module, "_refuse_strangers", while_another_begins)
+    second = open_folder(tmp_path)
+    assert [second.id] == [one.id for one in found] == [open_folder(tmp_path).id]
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
@@ -68,6 +86,16 @@ def test_a_folder_of_something_else(tmp_path: Path) -> None:
         open_folder(tmp_path / "file")
 
 
+@pytest.mark.parametrize("scheme", ["s3", "s3n", "oss"])
+def test_a_store_in_which_two_could_own_it(scheme: str) -> None:
+    """It is not even asked."""
+    with pytest.raises(FileError, match="cannot put a file only if there is none") as caught:
+        StateFolder.open(f"{scheme}://bucket/state", name="market", sources=["quotes"])
+    assert "s3a:" in (caught.value.hint or "")
+    with pytest.raises(FileError, match="cannot put a file only if there is none"):
+        StateFolder.exists(f"{scheme}://bucket/state")
+
+
 def test_what_a_crash_left_is_no_stranger(tmp_path: Path) -> None:
     (tmp_path / ".eddyline.json.0f.draft").write_text("{")
     (tmp_path / "lock").touch()
@@ -78,10 +106,13 @@ def test_a_checkpoint_of_spark_that_is_gone(tmp_path: Path) -> None:
     state = open_folder(tmp_path)
     state.refuse_lost_checkpoints()
     VersionLog(state.batches).pin("quotes", 0, lambda: 1)
-    with pytest.raises(FileError, match='1 batches of source "quotes" were served'):
+    with pytest.raises(
+        FileError, match=r'source "quotes": 1 batch was served, and its checkpoint /.* is missing'
+    ):
         state.refuse_lost_checkpoints()
-    (offsets := Path(str(state.checkpoint("quotes")), "offsets")).mkdir(parents=True)
-    with pytest.raises(FileError, match="is gone"):
+    (offsets := Path(state.checkpoint("quotes").address, "offsets")).mkdir(parents=True)
+    VersionLog(state.batches).pin("quotes", 1, lambda: 1)
+    with pytest.raises(FileError, match="2 batches were served"):
         state.refuse_lost_checkpoints()
     (offsets / "0").touch()
     state.refuse_lost_checkpoints()
@@ -97,6 +128,26 @@ def test_one_at_a_time(tmp_path: Path) -> None:
             state.lock()
     assert StateFolder.is_running(tmp_path) is None
     state.lock().close()
+
+
+def test_every_owner_has_a_higher_number(tmp_path: Path) -> None:
+    """Also after one that was killed, and where the file is that of an older release, or damaged."""
+    state = open_folder(tmp_path)
+    numbers = []
+    for _ in range(3):
+        with state.lock() as lock:
+            numbers.append(lock.number)
+    assert numbers == [1, 2, 3]
+    for said, number in (
+        (b'{"pid": 3, "number": 9}', 10),
+        (b'{"pid": 3}', 1),
+        (b"", 1),
+        (b"{", 1),
+        (b"[]", 1),
+    ):
+        (tmp_path / "lock").write_bytes(said)
+        with state.lock() as lock:
+            assert lock.number == number
 
 
 def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
@@ -116,13 +167,13 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
 def test_a_pipeline_belongs_to_one_registry(tmp_path: Path) -> None:
     state = open_folder(tmp_path / "state")
     state.refuse_other_registry("one")
-    state.remember_registry(None)  # of an older form, and read-only
-    state.remember_registry("one")
-    state.remember_registry("one")
+    state.remember(None)  # of an older form, and read-only
+    state.remember("one")
+    state.remember("one")
     again = open_folder(tmp_path / "state", sources=("quotes", "trades"))
     assert again.id == state.id
     again.refuse_other_registry("one")
     again.refuse_other_registry(None)
-    for refused in (again.refuse_other_registry, again.remember_registry):
+    for refused in (again.refuse_other_registry, again.remember):
         with pytest.raises(RegistryError, match="belongs to another registry"):
             refused("other")

@@ -1,4 +1,4 @@
-"""A lease: one owner at a time, taken over from the dead, and an owner that was not heard of finds out."""
+"""A lease: one owner at a time, taken over from the dead, and an owner that was not heard from finds out."""
 
 from __future__ import annotations
 
@@ -6,28 +6,32 @@ import json
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from eddyline.errors import FileError, OwnershipError
+from eddyline.errors import FileError, OwnershipError, SetupError
+from eddyline.storage import lease as lease_module
 from eddyline.storage.lease import FOLDER, Lease, leaseholder_of
 from eddyline.storage.local import LocalStorage
 
-LASTS = 0.4
+LASTS = 30.0  # too long for a busy machine to miss a renewal
+SOON = 0.4  # for an owner that does not renew at all
 HOLD = """
 import sys
 from pathlib import Path
 from eddyline.storage.lease import Lease
 from eddyline.storage.local import LocalStorage
-lease = Lease(LocalStorage(Path(sys.argv[1])), "it", hint="")
+lease = Lease(LocalStorage(Path(sys.argv[1])), "it", hint="", renewed=0.05)
 print("held", flush=True)
 sys.stdin.read()
 """
 
 
-def lease(path: Path, *, renewed: float = LASTS / 8, lasts: float = LASTS) -> Lease:
+def lease(path: Path, *, renewed: float = 0.05, lasts: float = LASTS) -> Lease:
     return Lease(LocalStorage(path), "the state", hint="stop it", lasts=lasts, renewed=renewed)
 
 
@@ -78,27 +82,83 @@ def test_a_dead_process_of_this_machine_is_not_waited_for(tmp_path: Path) -> Non
         lease(tmp_path, lasts=1e6).close()
 
 
-def test_taken_over_from_one_that_is_not_heard_of(tmp_path: Path) -> None:
+def test_taken_over_from_one_that_is_not_heard_from(tmp_path: Path) -> None:
     silent = lease(tmp_path, renewed=1e6)
     as_elsewhere(tmp_path)
-    with lease(tmp_path, renewed=1e6) as heir:
-        with pytest.raises(OwnershipError, match="was taken over by another process"):
-            silent._renew()
+    with lease(tmp_path, renewed=1e6, lasts=SOON) as heir:
+        silent.check()  # by its clock it has renewed a moment ago
+        with pytest.raises(
+            OwnershipError, match="was taken over by another process because this one did not"
+        ):
+            silent.ask_store()
+        with pytest.raises(OwnershipError):  # from now on it knows, whenever it was that it renewed
+            silent.check()
         heir.check()
         silent.close()  # lets go of nothing
         assert leaseholder_of(LocalStorage(tmp_path)) is not None
 
 
-def test_one_that_was_not_heard_of_asks_before_it_goes_on(tmp_path: Path) -> None:
+def test_one_that_was_not_heard_from_asks_before_it_goes_on(tmp_path: Path) -> None:
     now = [0.0]
     files = LocalStorage(tmp_path)
-    owner = Lease(files, "it", hint="", lasts=30, renewed=1e6, clock=lambda: now[0])
+    owner = Lease(files, "it", hint="", renewed=1e6, clock=lambda: now[0])
     owner.check()
     files.put(f"{FOLDER}/{owner.number + 1:012d}.json", b"{}")
-    owner.check()  # heard of a moment ago: nothing is asked
+    owner.check()  # heard from a moment ago: nothing is asked
     now[0] = 16.0
     with pytest.raises(OwnershipError):
         owner.check()
+
+
+def test_a_renewal_counts_from_its_begin(tmp_path: Path) -> None:
+    """A store may change the file at once and answer late: others count from the change."""
+    now = [0.0]
+
+    class Slow(LocalStorage):
+        def put(self, name: str, content: bytes | Iterable[bytes]) -> None:
+            super().put(name, content)
+            now[0] += 20
+
+    files = Slow(tmp_path)
+    with Lease(files, "it", hint="", renewed=1e6, clock=lambda: now[0]) as owner:
+        owner.ask_store()
+        LocalStorage(tmp_path).put(f"{FOLDER}/{owner.number + 1:012d}.json", b"{}")
+        with pytest.raises(OwnershipError):
+            owner.check()
+
+
+def test_time_goes_on_while_the_machine_is_suspended() -> None:
+    assert abs(lease_module._seconds() - time.clock_gettime(time.CLOCK_BOOTTIME)) < 10
+
+
+def test_a_process_that_cannot_be_seen_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with processes of other users where /proc is mounted with hidepid."""
+    with lease(tmp_path):
+        monkeypatch.setattr(lease_module, "_begun", lambda pid: "")
+        with pytest.raises(FileError, match="the state is used by process"):
+            lease(tmp_path)
+
+
+def test_another_process_of_the_same_id_is_not_the_owner(tmp_path: Path) -> None:
+    lease(tmp_path, renewed=1e6)
+    (file,) = (tmp_path / FOLDER).glob("*.json")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "begun": "17"}))
+    lease(tmp_path, lasts=1e6).close()
+
+
+@pytest.mark.parametrize("error", [OSError("away"), SetupError("no driver"), RuntimeError("Java is gone")])
+def test_letting_go_fails_quietly(
+    tmp_path: Path, error: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Why an owner ends is what counts, not that its store has ended before it."""
+    owner = lease(tmp_path, renewed=1e6)
+
+    def fail(storage: object) -> list[int]:
+        raise error
+
+    monkeypatch.setattr(lease_module, "_numbers", fail)
+    owner.close()
+    assert str(error) in caplog.text
 
 
 def test_damaged(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from eddyline.errors import FileError
 from eddyline.storage.local import LocalStorage
-from eddyline.storage.object_log import KEPT, ObjectLineLog
+from eddyline.storage.object_log import BLOCK, KEPT, ObjectLineLog
 
 
 class LateListing(LocalStorage):
@@ -53,6 +54,49 @@ def test_a_line_that_its_taker_could_not_read_comes_again(tmp_path: Path) -> Non
     for _ in log.read():
         break
     assert not log.append(b"b") and list(log.read()) == [b"a"] and log.append(b"b")
+
+
+@pytest.mark.parametrize("count", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 7])
+def test_blocks(tmp_path: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found again by whoever knows nothing, or some lines; no file has more than a block."""
+    lines = [str(number).encode() for number in range(count)]
+    files = LocalStorage(tmp_path)
+    log, behind = ObjectLineLog(files, "log"), ObjectLineLog(files, "log")
+    for number, line in enumerate(lines):
+        assert log.append(line)
+        if number == BLOCK // 2:
+            assert len(list(behind.read())) == number + 1
+    assert list(behind.read()) == lines[BLOCK // 2 + 1 :]
+    read: list[str] = []
+    real = files.read
+    monkeypatch.setattr(files, "read", lambda name: read.append(name) or real(name))  # type: ignore[func-returns-value]
+    again = ObjectLineLog(files, "log")
+    assert list(again.read()) == lines and again.append(b"more") and list(log.read()) == []
+    assert len(read) <= 3 + count // BLOCK
+    assert list(behind.read()) == [b"more"]
+    assert max(path.stat().st_size for path in (tmp_path / "log").iterdir()) <= BLOCK * 4
+
+
+@pytest.mark.parametrize("content", [b"", b"a\n", b"a\nb\nc\nd\n", b"a\nb"])
+def test_damaged(tmp_path: Path, content: bytes) -> None:
+    """Not all lines of a file are there, or none: it is told, however often it is read."""
+    log = ObjectLineLog(LocalStorage(tmp_path), "log")
+    for line in (b"a", b"b", b"c"):
+        log.append(line)
+    LocalStorage(tmp_path).put("log/000000000002", content)
+    again = ObjectLineLog(LocalStorage(tmp_path), "log")
+    for _ in range(2):
+        with pytest.raises(FileError, match=r"log/000000000002 is damaged: it has \d lines, not 3"):
+            list(again.read())
+
+
+def test_an_old_block_that_is_damaged(tmp_path: Path) -> None:
+    log = ObjectLineLog(LocalStorage(tmp_path), "log")
+    for number in range(BLOCK + 2):
+        log.append(str(number).encode())
+    LocalStorage(tmp_path).delete(f"log/{BLOCK - 1:012d}")
+    with pytest.raises(FileError, match="it has 0 lines, not 500"):
+        list(ObjectLineLog(LocalStorage(tmp_path), "log").read())
 
 
 def test_one_that_slept_finds_its_name_taken(tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ def _placed(storage: Storage, data: Mapping[str, Any], order: OrderSettings, tab
 def _open_segment(storage: Storage, name: str, order: OrderSettings) -> SegmentExecutor:
     """Who evaluates a segment; sets of the same order that are open in this process share it."""
     with _opening:
-        key = f"{storage}/{name}", order
+        key = f"{storage.address}/{name}", order
         found = _open_segments.get(key)
         if found is None:
             try:

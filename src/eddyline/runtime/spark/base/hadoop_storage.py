@@ -11,9 +11,10 @@ Elsewhere a file shows while it is written, and renaming is one step: there a fi
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from copy import copy
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -26,7 +27,9 @@ from eddyline.runtime.spark.base.failures import in_words
 from eddyline.storage.object_log import ObjectLineLog
 from eddyline.storage.storage import Bytes
 
-OBJECT_STORES: Final = frozenset({"s3a", "s3", "s3n", "gs", "oss", "cosn", "obs"})
+# Object stores whose file systems only look whether a name is taken before they put a file: of two that do both may win.
+UNSAFE: Final = frozenset({"s3", "s3n", "oss", "cosn", "obs"})
+OBJECT_STORES: Final = frozenset({"s3a", "gs", *UNSAFE})
 PACKAGES: Final = {  # what brings the file systems that do not come with Spark
     "s3a": "org.apache.hadoop:hadoop-aws:{hadoop}",
     "abfs": "org.apache.hadoop:hadoop-azure:{hadoop}",
@@ -34,9 +37,8 @@ PACKAGES: Final = {  # what brings the file systems that do not come with Spark
     "wasbs": "org.apache.hadoop:hadoop-azure:{hadoop}",
     "gs": "com.google.cloud.bigdataoss:gcs-connector",
 }
-SMALL: Final = (
-    1 << 20
-)  # bytes that go through the gateway, which spells them as text; larger contents go by a file
+# Bytes that go through the gateway, which spells them as text; larger contents go by a file.
+SMALL: Final = 1 << 20
 _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"
 _MISSING: Final = ("No FileSystem for scheme", "ClassNotFoundException", "NoClassDefFoundError")
 
@@ -48,8 +50,19 @@ class HadoopStorage:
         self.address = address.rstrip("/")
         self._scheme = urlsplit(address).scheme.lower()
 
+    @property
+    def puts_if_absent(self) -> bool:
+        """Whether of two that put a file at the same time only one does, so that it can tell whose something is."""
+        return self._scheme not in UNSAFE
+
     def __str__(self) -> str:
         return self.address
+
+    def within(self, name: str) -> HadoopStorage:
+        """The files of a folder in it, by the same file system."""
+        found = copy(self)
+        found.address = f"{self.address}/{name}"
+        return found
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of a name."""
@@ -80,7 +93,7 @@ class HadoopStorage:
             return np.asarray(np.memmap(copy, np.uint8, "c"))  # stays readable when its name is gone
 
     def fetch(self, name: str, target: Path) -> None:
-        """Copy a file to this machine."""
+        """Copy a file to this machine; a `FileNotFoundError` if there is none."""
         with self._asking(name):
             # The last argument: no checksum file beside the copy.
             self._files.copyToLocalFile(False, self._path(name), _local(target), True)
@@ -201,16 +214,32 @@ class HadoopStorage:
         return _jvm().org.apache.hadoop.fs.Path(f"{self.address}/{name}" if name else self.address)
 
     def _write(self, name: str, content: bytes | Iterable[bytes], *, overwrite: bool) -> None:
+        if isinstance(content, bytes) and len(content) <= SMALL:
+            self._fill(name, overwrite, partial(_write_bytes, content))
+            return
+        # All of it before the file begins: what fails to come must leave nothing, and not every store can give up a file.
+        with tempfile.NamedTemporaryFile(prefix="eddyline-") as gathered:
+            gathered.writelines([content] if isinstance(content, bytes) else content)
+            gathered.flush()
+            self._fill(name, overwrite, partial(_copy_file, gathered.name))
+
+    def _fill(self, name: str, overwrite: bool, write: Callable[[Any], object]) -> None:
         stream = self._created(name, overwrite)
         try:
-            if isinstance(content, bytes) and len(content) <= SMALL:
-                stream.write(bytearray(content))
-            else:
-                _copy_by_a_file([content] if isinstance(content, bytes) else content, stream)
+            write(stream)
         except BaseException:
-            _abort(stream)
+            self._give_up(name, stream)
             raise
         stream.close()  # here it gets its place, and its name may turn out to be taken
+
+    def _give_up(self, name: str, stream: Any) -> None:
+        """Let a stream go without a file in its place: some stores can, others put what has come, which is then deleted."""
+        try:
+            stream.abort()
+        except Exception:
+            with suppress(Exception):
+                stream.close()  # fails where the name is taken: the file is somebody else's, and must stay
+                self._files.delete(self._path(name), False)
 
     def _created(self, name: str, overwrite: bool) -> Any:
         builder = self._files.createFile(self._path(name)).recursive().overwrite(overwrite)
@@ -248,7 +277,10 @@ class HadoopStorage:
             raise self._failure(error, name) from None
 
     def _failure(self, error: Exception, name: str) -> Exception:
-        said, where = in_words(error), f"{self.address}/{name}" if name else self.address
+        where = f"{self.address}/{name}" if name else self.address
+        if not hasattr(error, "java_exception"):  # there is nobody who could say more
+            return OSError(f"{where}: Java does not answer: {type(error).__name__}: {error}")
+        said = in_words(error)
         if any(words in str(error) for words in _MISSING):
             package = PACKAGES.get(self._scheme, "").format(hadoop=_hadoop_version())
             hint = f'"spark.jars.packages" = "{package}"' if package else "give Spark the jars that it needs"
@@ -298,28 +330,22 @@ def _local(path: Path) -> Any:
     return _jvm().org.apache.hadoop.fs.Path(f"file://{path}")
 
 
-def _copy_by_a_file(content: Iterable[bytes], stream: Any) -> None:
-    """Write a content of any size: Java reads it from a file, which is quicker than to spell it."""
-    with tempfile.NamedTemporaryFile(prefix="eddyline-") as file:
-        file.writelines(content)
-        file.flush()
-        source = _jvm().java.io.FileInputStream(file.name)
-        try:
-            _jvm().org.apache.hadoop.io.IOUtils.copyBytes(source, stream, SMALL, False)
-        finally:
-            source.close()
+def _write_bytes(content: bytes, stream: Any) -> None:
+    stream.write(bytearray(content))
 
 
-def _abort(stream: Any) -> None:
-    """Let a stream go without a file in its place, where the store can do that."""
+def _copy_file(path: str, stream: Any) -> None:
+    """Write a file of this machine: Java reads it by itself, which is quicker than to spell it."""
+    source = _jvm().java.io.FileInputStream(path)
     try:
-        stream.abort()
-    except Exception:
-        stream.close()
+        _jvm().org.apache.hadoop.io.IOUtils.copyBytes(source, stream, SMALL, False)
+    finally:
+        source.close()
 
 
 def _is_of_java(error: BaseException) -> bool:
-    return type(error).__name__ == "Py4JJavaError"
+    """Whether Java raised it, or does not answer any more."""
+    return any(kind.__name__ == "Py4JError" for kind in type(error).__mro__)
 
 
 def _is(error: BaseException, *classes: str) -> bool:

@@ -13,17 +13,8 @@ from eddyline.storage.storage import Storage
 def open_storage(address: str | Path) -> Storage:
     """The files of a folder.
 
-    >>> str(open_storage("file:///shared/state")), str(open_storage("s3a://bucket/state/"))
+    >>> open_storage("file:///shared/state").address, open_storage("s3a://bucket/state/").address
     ('/shared/state', 's3a://bucket/state')
     """
     here = local_path(str(address))
     return HadoopStorage(str(address)) if here is None else LocalStorage(here.absolute())
-
-
-def within(address: str, name: str) -> str:
-    """The address of something in a folder.
-
-    >>> within("s3a://bucket/state/", "spark/quotes"), within("/state", "spark")
-    ('s3a://bucket/state/spark/quotes', '/state/spark')
-    """
-    return f"{address.rstrip('/')}/{name}"

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from eddyline.storage.ownership import UNOWNED, Ownership
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineIdentity:
-    """A pipeline as its outputs know it: `id` is given once, to a new checkpoint, and lives as long as that."""
+    """A pipeline as its outputs know it: `id` is given once, to a new checkpoint, and lives as long as that.
+
+    `owner` is what this process has of the checkpoint: asked before results are put in their place.
+    """
 
     id: str
     name: str
     checkpoint: str
+    owner: Ownership = field(default=UNOWNED, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

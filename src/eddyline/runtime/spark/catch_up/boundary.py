@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -124,7 +124,7 @@ def _kept_still(state: StateFolder) -> Iterator[bool]:
     except FileError:
         yield False
         return
-    with lock:
+    with closing(lock):
         yield True
 
 

@@ -40,7 +40,7 @@ class BatchFunction:
                 raise StopRequested("the pipeline stops")
             if self._shop is None:
                 several = len(self._settings.sources) > 1
-                self._shop = BatchContext(self._settings, df.sparkSession, shared=several)
+                self._shop = BatchContext(self._settings, df.sparkSession, own=False, shared=several)
             run_batch(self._shop, self._source, df, batch_id)
         except BaseException as error:
             if self._shop is not None:

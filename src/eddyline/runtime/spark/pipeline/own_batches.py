@@ -54,12 +54,11 @@ class BatchProcessor:
         self._open = ExitStack()
         try:
             session_checks.check(spark, time_zone=given.time_zone)
-            context = BatchContext(given, spark)
+            context = BatchContext(given, spark, own=True)
             self._open.callback(context.close)
-            self._open.enter_context(context.state.lock())
             context.state.refuse_lost_checkpoints()
             context.current()
-            self.checkpoint = str(context.state.checkpoint(chosen.name))
+            self.checkpoint = context.state.checkpoint(chosen.name).address
             (opened,) = sources_of(given, context.registry)
         except BaseException:
             self._open.close()

@@ -73,13 +73,12 @@ class RunningPipeline:
         self._reading = threading.Lock()
         self._closing = threading.Lock()
         self._open = ExitStack()
-        self._ends: list[Callable[[], object]] = []
+        self._ends = ExitStack()
         if endpoint is not None:
             self._open.enter_context(endpoint)
         try:
-            self._shop = BatchContext(settings, spark)
+            self._shop = BatchContext(settings, spark, own=True)
             self._open.callback(self._shop.close)
-            self._shop.own()
             self._shop.state.refuse_lost_checkpoints()
             self._tail = Tail(self._shop.metrics.path)
             self._tail.skip()
@@ -103,7 +102,7 @@ class RunningPipeline:
 
     def at_end(self, action: Callable[[], object]) -> None:
         """Have something done when everything has ended and is closed."""
-        self._ends.append(action)
+        self._ends.callback(action)
 
     @property
     def id(self) -> str:
@@ -237,9 +236,10 @@ class RunningPipeline:
 
     def _close(self) -> None:
         with self._closing:
-            self._open.close()
-            while self._ends:
-                self._ends.pop()()
+            try:
+                self._open.close()
+            finally:
+                self._ends.close()
 
     def _scrape(self) -> str:
         totals = self.totals

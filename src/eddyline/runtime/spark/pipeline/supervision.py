@@ -116,7 +116,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Begin."""
-        checkpoint = local_path(str(self._shop.state.checkpoint(self.name)))
+        checkpoint = local_path(self._shop.state.checkpoint(self.name).address)
         if checkpoint is not None:
             self._files = waiting_files(self.source.settings, checkpoint)
         self._on_cluster = has_executors(self._spark)
@@ -139,7 +139,8 @@ class Supervisor:
         try:
             self._keep_running()
         except Exception as error:  # nothing may leave others waiting for ever
-            self.failure = PipelineError(f'source "{self.name}" failed: {type(error).__name__}: {error}')
+            failed = PipelineError(f'source "{self.name}" failed: {type(error).__name__}: {error}')
+            self.failure = self._gone() or failed
         finally:
             self.state = "failed" if self.failure else "stopped" if self._stopping.is_set() else "ended"
             self._ended.set()
@@ -153,7 +154,8 @@ class Supervisor:
                 continue
             if reason is None:
                 break
-            if self._shop.log.last_served(self.name) != before:
+            # A failure that lasts does not count, and where Java is gone the log may not be reached.
+            if not isinstance(reason, LASTING) and self._shop.log.last_served(self.name) != before:
                 self.attempts = 0
             self.attempts += 1
             if isinstance(reason, LASTING) or self.attempts > self._shop.settings.retries:
@@ -214,7 +216,7 @@ class Supervisor:
             self.source.open(self._spark)
             .writeStream.foreachBatch(self._function)
             .queryName(f"eddyline {settings.name} {self.name} {self._shop.identity.id[:8]}")
-            .option("checkpointLocation", str(self._shop.state.checkpoint(self.name)))
+            .option("checkpointLocation", self._shop.state.checkpoint(self.name).address)
         )
         if settings.available_now:
             return writer.trigger(availableNow=True).start()
@@ -239,12 +241,9 @@ class Supervisor:
         own = self._shop.failures.pop(self.name, None)
         if isinstance(own, StopRequested) or (self._stopping.is_set() and self._at_once.is_set()):
             return None
-        gone = why_gone(self._spark)
+        gone = self._gone()
         if gone is not None:
-            return SparkGoneError(
-                f'source "{self.name}" stopped: {gone}',
-                hint="start the pipeline again in a new process: it goes on where it was",
-            )
+            return gone
         if isinstance(own, EddylineError | StreamChanged):
             return own
         if isinstance(error, EddylineError):
@@ -260,6 +259,16 @@ class Supervisor:
             return lacking
         text = _first_words(own or error, secrets_in(self._shop.settings))
         return PipelineError(f'source "{self.name}" failed: {text}')
+
+    def _gone(self) -> SparkGoneError | None:
+        """What there is to say where Java has ended; None where it has not."""
+        gone = why_gone(self._spark)
+        if gone is None:
+            return None
+        return SparkGoneError(
+            f'source "{self.name}" stopped: {gone}',
+            hint="start the pipeline again in a new process: it goes on where it was",
+        )
 
     def _given_up(self, reason: EddylineError) -> EddylineError:
         if self.attempts == 1 or isinstance(reason, SparkGoneError):

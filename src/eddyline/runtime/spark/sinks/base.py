@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
-from eddyline.errors import DeliveryError, EddylineError, FullDiskError
+from eddyline.errors import DeliveryError, EddylineError, FullDiskError, OwnershipError
 from eddyline.runtime.spark.base.failures import in_words
 from eddyline.runtime.spark.base.secrets import secrets_in
 from eddyline.runtime.spark.base.settings import SinkSettings
@@ -112,7 +112,7 @@ def delivering(settings: SinkSettings, batch: Batch) -> Iterator[None]:
     """Whatever fails inside is a `DeliveryError` that names sink and batch and shows no secret."""
     try:
         yield
-    except (DeliveryError, RowsRefusedError):
+    except (DeliveryError, OwnershipError, RowsRefusedError):
         raise
     except Exception as error:
         raise failure(settings, batch, error) from None

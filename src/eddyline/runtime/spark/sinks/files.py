@@ -2,7 +2,7 @@
 
     out/_eddyline.json                              who owns the folder
     out/_columns.json                               typed columns or text
-    out/_staging/<source>/                          where Spark writes; readers do not look there
+    out/_staging/source=<source>/                   where Spark writes; readers do not look there
     out/source=<source>/batch=<id>/[date=<date>/][query=<id>/]part-...
 
 Spark writes a batch into `_staging`; one rename puts it in its place. A batch that is there already is left as it is:
@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
 
 from eddyline.errors import DeliveryError
 from eddyline.runtime.spark.base.secrets import revealed_all
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import delivering
+from eddyline.runtime.spark.sinks.batch_folders import batch_folder, new_attempt, remove_leftovers
 from eddyline.runtime.spark.sinks.folder import FolderSink
 from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, selected_names, with_parts
 from eddyline.runtime.spark.sinks.storage import LocalOutput, OutputFolder
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 FORMATS: Final = frozenset({"parquet", "json", "csv", "orc", "avro"})
-STAGING: Final = "_staging"
 KEPT: Final = ("query_id", "query_revision", "version", "tuple_key", "event_time")
 FOLDERS: Final = ("source", "batch")  # columns that readers get from the names of folders
 
@@ -55,20 +54,29 @@ class FileSink(FolderSink):
     def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
         """Write a batch, if it is not there yet; gives its rows where the format tells."""
         storage = self._storage
-        place, staged = batch_folder(batch), f"{STAGING}/{source_folder(batch.source)}"
+        place = batch_folder(batch)
         with delivering(self._settings, batch):
+            self.remove_leftovers(batch)
             if storage.is_committed(place):
                 return None
+            staged = new_attempt(batch, self._owner)
             with _staging(storage, staged):
-                self._write(rows, batch, typed, storage, f"{staged}/{batch.batch_id}")
-            written = storage.files(f"{staged}/{batch.batch_id}")
-            count = _count(written or []) if self._settings.format == "parquet" else None
+                self._write(rows, batch, typed, storage, staged)
+            written = storage.files(staged)
+            count = None
+            if self._settings.format == "parquet" and isinstance(storage, LocalOutput):
+                count = _count(storage.root / staged / file for file, _ in written or [])
             if count == 0 or not any(size for _, size in written or []):
                 self._check_empty(rows, written is not None)
                 storage.remove(staged)
                 return 0
-            storage.commit(f"{staged}/{batch.batch_id}", place)
+            self._owner.check()  # after the files were listed (batch_folders.py says why)
+            storage.commit(staged, place, [file for file, _ in written or []])
             return count
+
+    def remove_leftovers(self, batch: Batch) -> None:
+        """Remove what attempts that were killed have left of a batch, or of others of its source."""
+        remove_leftovers(self._storage, batch, self._owner)
 
     def take(self, written: Path, batch: Batch, typed: TypedList | None = None) -> None:
         """Put the files of a batch, which another job has written, in their place, if they are not there yet."""
@@ -78,21 +86,22 @@ class FileSink(FolderSink):
             if storage.is_committed(place):
                 return
             self._output_columns.settle(typed)
+            self._owner.check()  # after the rows were counted (batch_folders.py says why)
             try:
                 storage.adopt(written, place)
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
                 # Two mounts of one disk: they have the same device, and nothing can be renamed from one to the other.
-                staged = f"{STAGING}/{source_folder(batch.source)}"
+                staged = new_attempt(batch, self._owner)
                 with _staging(storage, staged):
                     shutil.copytree(written, storage.root / staged)
-                storage.commit(staged, place)
+                storage.commit(staged, place, [])
 
     def local_staging(self, batch: Batch) -> Path | None:
         """Where a batch can be staged, on this machine's file systems; None where its files lie elsewhere."""
         root = self._local_root
-        return None if root is None else root / STAGING / source_folder(batch.source) / str(batch.batch_id)
+        return None if root is None else root / new_attempt(batch, self._owner)
 
     def layout_key(self, batch: Batch) -> tuple[object, ...] | None:
         """What sinks must have in common for one job to write the rows of both; None where that is not to be."""
@@ -150,8 +159,7 @@ class FileSink(FolderSink):
 
 @contextmanager
 def _staging(storage: OutputFolder, staged: str) -> Iterator[None]:
-    """Fill a folder that is not there yet, and is not there afterwards if that fails."""
-    storage.remove(staged)  # what a killed attempt left
+    """Fill a folder that is not there afterwards if that fails."""
     try:
         yield
     except Exception:
@@ -160,35 +168,11 @@ def _staging(storage: OutputFolder, staged: str) -> Iterator[None]:
         raise
 
 
-def _count(files: list[tuple[str, int]]) -> int | None:
-    """The rows of Parquet files, which their ends tell; None where this machine cannot read them."""
+def _count(files: Iterable[Path]) -> int | None:
+    """The rows of Parquet files of this machine, which their ends tell; None where they cannot be read."""
     from pyarrow import parquet
 
     try:
-        return sum(int(parquet.read_metadata(path).num_rows) for path, _ in files)
-    except (OSError, ValueError):  # an address that Arrow does not know
+        return sum(int(parquet.read_metadata(path).num_rows) for path in files)
+    except (OSError, ValueError):
         return None
-
-
-def batch_folder(batch: Batch) -> str:
-    """The folder of a batch.
-
-    >>> from datetime import UTC, datetime
-    >>> batch_folder(Batch("1f", "market", "quotes", 7, 3, datetime.now(UTC)))
-    'source=quotes/batch=7'
-    """
-    return f"{source_folder(batch.source)}/batch={batch.batch_id}"
-
-
-def source_folder(source: str) -> str:
-    """The folder of a source: a name that a reader would take for a number is escaped, so that it stays a text.
-
-    >>> source_folder("quotes"), source_folder("007"), source_folder("a b")
-    ('source=quotes', 'source=%3007', 'source=a%20b')
-    """
-    name = quote(source, safe="")
-    try:
-        float(source.rstrip("dDfF"))  # Java reads 1d as a number
-    except ValueError:
-        return f"source={name}"
-    return f"source=%{ord(source[0]):02X}{name[1:]}"

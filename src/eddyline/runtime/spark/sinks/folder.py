@@ -12,6 +12,7 @@ from eddyline.runtime.spark.sinks.columns import OutputColumns
 from eddyline.runtime.spark.sinks.owner import check_owner, take_possession
 from eddyline.runtime.spark.sinks.storage import OutputFolder, storage_of
 from eddyline.runtime.spark.sinks.typed import TypedList
+from eddyline.storage.ownership import UNOWNED
 
 
 class FolderSink:
@@ -24,6 +25,7 @@ class FolderSink:
         self._settings = settings
         self._folder = folder
         self._opened: OutputFolder | None = None
+        self._owner = UNOWNED
         self._columns: OutputColumns | None = None
 
     def typed_for(self, lists: Lists, batch: Batch) -> TypedList | None:
@@ -57,7 +59,7 @@ class FolderSink:
             raise SinkError(
                 f'the folder {storage.address} of sink "{self.name}" cannot be written: {error.strerror or error}'
             ) from None
-        self._opened = storage
+        self._opened, self._owner = storage, pipeline.owner
 
     def close(self) -> None:
         """Nothing is held open."""

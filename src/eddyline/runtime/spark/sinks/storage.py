@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
+from uuid import uuid4
 
 from eddyline.errors import SinkError
 from eddyline.runtime.spark.base.hadoop_storage import HadoopStorage, reaches_hadoop
@@ -34,6 +35,9 @@ class OutputFolder(Protocol):
     def names(self) -> list[str]:
         """What is in the folder itself; nothing where it does not exist."""
 
+    def folders(self, name: str) -> list[str]:
+        """The names of the folders in a folder, without it; nothing where it does not exist."""
+
     def read(self, name: str) -> bytes | None:
         """The content of a file, None where there is none."""
 
@@ -43,14 +47,17 @@ class OutputFolder(Protocol):
     def is_committed(self, name: str) -> bool:
         """Whether a folder was put in its place as a whole."""
 
-    def commit(self, staged: str, name: str) -> None:
-        """Put a staged folder in its place as a whole, so that it stays there even if the machine fails."""
+    def commit(self, staged: str, name: str, files: Sequence[str]) -> None:
+        """Put a staged folder in its place as a whole, so that it stays there even if the machine fails.
+
+        `files` are those that are visible in it, as `files` has named them.
+        """
 
     def remove(self, name: str) -> None:
         """Remove a folder with all that is in it, if there is one."""
 
     def files(self, name: str) -> list[tuple[str, int]] | None:
-        """The visible files below a folder, with their sizes; None where there is no such folder."""
+        """The visible files below a folder, named from it, with their sizes; None where there is no such folder."""
 
 
 def storage_of(path: str, folder: Path) -> OutputFolder:
@@ -97,6 +104,10 @@ class LocalOutput:
         except OSError as error:
             raise SinkError(f"the folder {self.root} cannot be read: {error.strerror}") from None
 
+    def folders(self, name: str) -> list[str]:
+        """The names of the folders in a folder, without it."""
+        return self._storage.folders(name)
+
     def read(self, name: str) -> bytes | None:
         """The content of a file, None where there is none."""
         try:
@@ -114,7 +125,7 @@ class LocalOutput:
         """Whether a folder is there: it comes by one rename, so it is whole."""
         return (self.root / name).is_dir()
 
-    def commit(self, staged: str, name: str) -> None:
+    def commit(self, staged: str, name: str, files: Sequence[str]) -> None:
         """Flush all files, then rename the folder."""
         self.adopt(self.root / staged, name)
 
@@ -123,18 +134,29 @@ class LocalOutput:
         move_folder(folder, self.root / name)
 
     def remove(self, name: str) -> None:
-        """Remove a folder with all that is in it, if there is one."""
-        self._storage.delete_folder(name)
+        """Remove a folder with all that is in it, if there is one.
+
+        It is renamed first: another owner, who may put it in its place at this moment, does so with all of it or finds nothing.
+        """
+        folder, _, last = name.rpartition("/")
+        gone = f"{folder}/.{last}.{uuid4().hex}"
+        with suppress(FileNotFoundError):
+            (self.root / name).rename(self.root / gone)
+            self._storage.delete_folder(gone)
 
     def files(self, name: str) -> list[tuple[str, int]] | None:
-        """The visible files below a folder, with their sizes; None where there is no such folder."""
-        if not (self.root / name).is_dir():
+        """The visible files below a folder, named from it, with their sizes; None where there is no such folder."""
+        root = self.root / name
+        if not root.is_dir():
             return None
-        found = []
-        for folder, _, files in os.walk(self.root / name):
-            visible = [Path(folder, file) for file in files if not file.startswith(("_", "."))]
-            found += [(str(path), path.stat().st_size) for path in visible]
-        return found
+        found = [Path(folder, file) for folder, _, files in os.walk(root) for file in files]
+        return [
+            (str(path.relative_to(root)), path.stat().st_size) for path in found if _is_visible(path.name)
+        ]
+
+
+def _is_visible(file: str) -> bool:
+    return not file.rpartition("/")[2].startswith(("_", "."))
 
 
 def _record(files: list[str]) -> bytes:
@@ -169,6 +191,10 @@ class SparkOutput:
         with self._refusing("listed"):
             return sorted([*self._storage.list(""), *self._storage.folders("")])
 
+    def folders(self, name: str) -> list[str]:
+        """The names of the folders in a folder, without it."""
+        return self._storage.folders(name)
+
     def read(self, name: str) -> bytes | None:
         """The content of a file, None where there is none."""
         try:
@@ -182,27 +208,45 @@ class SparkOutput:
         return self._storage.put_if_absent(name, content)
 
     def is_committed(self, name: str) -> bool:
-        """Whether the record of a folder is there."""
-        return self._storage.exists(_record_name(name))
+        """Whether the record of a folder is there, and all that it names."""
+        return self._storage.exists(_record_name(name)) and self._is_whole(name)
 
-    def commit(self, staged: str, name: str) -> None:
-        """Move the files of a folder, then write the record that names them."""
+    def _is_whole(self, name: str) -> bool:
+        """Whether all files are there that the record of a folder names; an owner that stood still may have removed some."""
+        named = json.loads(self._storage.read(_record_name(name)))["files"]
+        return {*named} <= {f"{name}/{file}" for file, _ in self._storage.walk(name) or ()}
+
+    def commit(self, staged: str, name: str, files: Sequence[str]) -> None:
+        """Move the files of a folder, then write the record that names them.
+
+        Two owners may come here with the same batch, if one of them has stood still for longer than its lease lasts. So the order
+        must stay. The record is looked for before anything is removed: what it names is what readers read. It names the files
+        that were staged, no others that lie there: those of the other owner are the same rows again. And it is put only when
+        all of them are in their place: the other owner may have removed some before they were moved.
+
+        A record of the other owner that was put meanwhile stays if it is whole: readers may have it. Else what it names was removed
+        for the files of this batch, which are the same rows.
+        """
+        assert files, "somebody has written rows"
+        if self.is_committed(name):
+            return
         self.remove(name)  # what a failed attempt left
         self._storage.move_folder(staged, name)
-        files = [f"{name}/{file}" for file, _ in self._storage.walk(name) or ()]
-        self._storage.put_if_absent(_record_name(name), _record(files))
+        missing = {*files} - {file for file, _ in self._storage.walk(name) or ()}
+        if missing:
+            raise FileNotFoundError(f"{self.address}/{name}: {min(missing)} is missing, which was written")
+        record, content = _record_name(name), _record([f"{name}/{file}" for file in files])
+        if not self._storage.put_if_absent(record, content) and not self._is_whole(name):
+            self._storage.put(record, content)
 
     def remove(self, name: str) -> None:
         """Remove a folder with all that is in it, if there is one."""
         self._storage.delete_folder(name)
 
     def files(self, name: str) -> list[tuple[str, int]] | None:
-        """The visible files below a folder, with their sizes; None where there is no such folder."""
+        """The visible files below a folder, named from it, with their sizes; None where there is no such folder."""
         found = self._storage.walk(name)
-        if found is None:
-            return None
-        visible = [(file, size) for file, size in found if not file.rpartition("/")[2].startswith(("_", "."))]
-        return [(f"{self.address}/{name}/{file}", size) for file, size in visible]
+        return None if found is None else [(file, size) for file, size in found if _is_visible(file)]
 
     @contextmanager
     def _refusing(self, what: str) -> Iterator[None]:
@@ -240,6 +284,14 @@ class RemoteOutput:
             str(path).rstrip("/").rpartition("/")[2] for path in self._files.ls(self._root, detail=False)
         )
 
+    def folders(self, name: str) -> list[str]:
+        """The names of the folders in a folder, without it."""
+        self._files.invalidate_cache()
+        if not self._files.exists(self._at(name)):
+            return []
+        paths = [str(path).rstrip("/") for path in self._files.ls(self._at(name), detail=False)]
+        return sorted(path.rpartition("/")[2] for path in paths if self._files.isdir(path))
+
     def read(self, name: str) -> bytes | None:
         """The content of a file, None where there is none."""
         try:
@@ -262,18 +314,15 @@ class RemoteOutput:
         """Whether the record of a folder is there."""
         return bool(self._files.exists(self._at(_record_name(name))))
 
-    def commit(self, staged: str, name: str) -> None:
+    def commit(self, staged: str, name: str, files: Sequence[str]) -> None:
         """Move the files of a folder, then write the record that names them."""
         self.remove(name)  # what a failed attempt left
-        moved = []
         self._files.invalidate_cache()
-        for path in sorted(self._files.find(self._at(staged))):
-            relative = str(path).removeprefix(self._at(staged)).lstrip("/")
-            target = self._at(f"{name}/{relative}")
+        for file in files:
+            target = self._at(f"{name}/{file}")
             self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
-            self._files.mv(path, target)
-            moved.append(f"{name}/{relative}")
-        self._put(_record_name(name), _record(moved))
+            self._files.mv(self._at(f"{staged}/{file}"), target)
+        self._put(_record_name(name), _record([f"{name}/{file}" for file in files]))
 
     def remove(self, name: str) -> None:
         """Remove a folder with all that is in it, if there is one."""
@@ -282,13 +331,13 @@ class RemoteOutput:
             self._files.rm(self._at(name), recursive=True)
 
     def files(self, name: str) -> list[tuple[str, int]] | None:
-        """The visible files below a folder, with their sizes; None where there is no such folder."""
+        """The visible files below a folder, named from it, with their sizes; None where there is no such folder."""
         self._files.invalidate_cache()
         if not self._files.exists(self._at(name)):
             return None
         found = self._files.find(self._at(name), detail=True)
-        return [
-            (path, int(about.get("size") or 0))
+        return sorted(
+            (str(path).removeprefix(self._at(name)).lstrip("/"), int(about.get("size") or 0))
             for path, about in found.items()
-            if not str(path).rpartition("/")[2].startswith(("_", "."))
-        ]
+            if _is_visible(str(path))
+        )

@@ -1,9 +1,9 @@
 """Results that the job which makes them also writes: no other job has to read them again, and nothing is kept for one.
 
-    out/_staging/source=<source>/<batch id>/rows/...                        rows of the only sink,
-                                            rows/__eddyline_part=0/...      or those of the first of several
-                                            rows/__eddyline_part=1/...      and of the second
-                                            summaries/0                     what the first task has counted
+    out/_staging/source=<source>/<attempt>/rows/...                        rows of the only sink,
+                                           rows/__eddyline_part=0/...      or those of the first of several
+                                           rows/__eddyline_part=1/...      and of the second
+                                           summaries/0                     what the first task has counted
 
 Only for sinks whose files can be the same but for their place: folders of Parquet files on one file system, with the same
 columns. All is written below the first sink's folder, where no reader looks. Each sink then puts its own rows in their
@@ -61,8 +61,8 @@ class WrittenTogether:
         return self.sinks[0].selected_names(self.typed, self.parts)
 
     def prepare(self) -> None:
-        """Remove what a killed attempt left, and make room for the tasks."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove what killed attempts left, and make room for the tasks."""
+        self.sinks[0].remove_leftovers(self.batch)
         self.summaries.mkdir(parents=True)
 
     def write(self, rows: DataFrame) -> None:

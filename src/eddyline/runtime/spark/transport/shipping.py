@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import shutil
 import tempfile
 import time
@@ -21,22 +22,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
-from eddyline.errors import EddylineError
+from eddyline.errors import EddylineError, SetupError
 from eddyline.queryset import QuerySet, open_set
 from eddyline.runtime.spark.base import remote_folders
 from eddyline.runtime.spark.transport.own_folder import own_folder
 from eddyline.standing.saved.files import files_of, read_manifest
 
 MAX_CONTENT: Final = 8 << 20  # bytes of an archive that still rides in closures: they travel with every task
-MAX_ARCHIVE: Final = (
-    64 << 20
-)  # the same of a pipeline, whose workers keep a set for many batches: some two million plain queries
+# The same of a pipeline, whose workers keep a set for many batches: some two million plain queries.
+MAX_ARCHIVE: Final = 64 << 20
 MAX_OPEN: Final = 4  # sets that a worker keeps open
 KEPT_SECONDS: Final = 30 * 24 * 3600  # how long sets stay among the temporary files of a machine
+UNPACKED: Final = 8  # sets that were unpacked there and stay, the newest ones: they come with every closure
+IN_USE: Final = 600.0  # seconds since it was opened in which such a set stays in any case
 _KEY_LENGTH: Final = 32
 
 _open_sets: OrderedDict[str, QuerySet] = OrderedDict()
@@ -72,7 +74,7 @@ class Shipment:
         if self.folder is not None:
             here = remote_folders.local_path(self.folder)
             return here if here is not None else _kept(self.key, self._fetch)
-        return _kept(self.key, self._unpack) / self.inside
+        return _unpacked(self.key, self._unpack) / self.inside
 
     def _fetch(self, target: Path) -> None:
         assert self.folder is not None, "only what lies in a folder is fetched"
@@ -111,10 +113,11 @@ def _ship(qs: QuerySet, folder: str | None, local: bool) -> Shipment:
         return Shipment(key, str(_kept(key, lambda target: _move(draft, target))))
 
 
-def ship_folder(folder: Path, *, shared: bool) -> Shipment:
+def ship_folder(folder: Path, *, shared: bool, private: bool = False) -> Shipment:
     """A set in a folder of this machine, ready to travel: by its path where workers share the folder, else inside the closure.
 
-    Spark hands a large closure to each executor once per batch. A set that is too large for that has to be read by its path.
+    Spark hands a large closure to each executor once per batch. A set that is too large for that has to be read by its path,
+    and is refused if that cannot be: `private` says that the folder is this process's alone.
     """
     key = str(read_manifest(folder)["key"])
     if shared:
@@ -122,12 +125,15 @@ def ship_folder(folder: Path, *, shared: bool) -> Shipment:
     names = files_of(folder)
     inside = Path(names[-1]).parent
     root = folder.parents[len(inside.parts) - 1] if inside.parts else folder
-    content = _zipped((root / name, name) for name in names)
-    return (
-        Shipment(key, str(folder))
-        if len(content) > MAX_ARCHIVE
-        else Shipment(key, None, content, str(inside))
-    )
+    try:
+        return Shipment(key, None, _zipped(((root / name, name) for name in names), MAX_ARCHIVE), str(inside))
+    except _TooLarge:
+        if not private:
+            return Shipment(key, str(folder))
+        raise SetupError(
+            f"the compiled queries take more than {MAX_ARCHIVE >> 20} MB, which is too large to travel to the workers",
+            hint="name a checkpoint in a folder that all workers can read, or divide the queries among several pipelines",
+        ) from None
 
 
 def _reaches(saved: Path, folder: str | None, local: bool) -> bool:
@@ -157,9 +163,26 @@ def _archive(folder: Path) -> bytes:
     return _zipped((path, str(path.relative_to(folder))) for path in sorted(folder.rglob("*")))
 
 
-def _zipped(files: Iterable[tuple[Path, str]]) -> bytes:
+class _TooLarge(Exception):
+    """An archive has more bytes than it may have."""
+
+
+class _Bounded(io.BytesIO):
+    """Bytes up to a number of them: what would be more is not held in memory first."""
+
+    def __init__(self, most: int | None) -> None:
+        super().__init__()
+        self._most = most
+
+    def write(self, content: Any, /) -> int:
+        if self._most is not None and self.tell() + len(content) > self._most:
+            raise _TooLarge
+        return super().write(content)
+
+
+def _zipped(files: Iterable[tuple[Path, str]], most: int | None = None) -> bytes:
     """Files as an archive, under these names."""
-    content = io.BytesIO()
+    content = _Bounded(most)
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for path, name in files:
             archive.write(path, name)
@@ -167,11 +190,30 @@ def _zipped(files: Iterable[tuple[Path, str]]) -> bytes:
 
 
 def _kept(key: str, make: Callable[[Path], None]) -> Path:
-    """The folder of this machine that keeps a set, made if it is not there: complete as soon as it has its name."""
+    """The folder of this machine that keeps a set, made if it is not there."""
     place = own_folder("sets") / key
     if not place.exists():
         _sweep(place.parent)
-        draft = place.with_name(f"{key}.{uuid4().hex}")
+    return _made(place, make)
+
+
+def _unpacked(key: str, make: Callable[[Path], None]) -> Path:
+    """The same for a set that comes with every closure, so that it can be made again: only the newest ones stay.
+
+    A pipeline whose queries change every minute makes some 1,400 sets a day.
+    """
+    place = own_folder("unpacked") / key
+    with suppress(FileNotFoundError):
+        os.utime(place)  # first: from here on nobody deletes it, until it has been opened
+    if not place.exists():
+        _sweep_unpacked(place.parent)
+    return _made(place, make)
+
+
+def _made(place: Path, make: Callable[[Path], None]) -> Path:
+    """A folder, made if it is not there: complete as soon as it has its name."""
+    if not place.exists():
+        draft = place.with_name(f"{place.name}.{uuid4().hex}")
         make(draft)
         try:
             draft.rename(place)
@@ -188,6 +230,25 @@ def _sweep(folder: Path) -> None:
         with suppress(FileNotFoundError):  # swept by another process
             if time.time() - old.stat().st_mtime > KEPT_SECONDS:
                 shutil.rmtree(old, ignore_errors=True)
+
+
+def _sweep_unpacked(folder: Path) -> None:
+    """Delete what was unpacked here, but for the newest and those that somebody may be about to open.
+
+    A process that has one open does not notice. One that is to be deleted loses its name first, so that nobody opens a part of it.
+    """
+    found = []
+    for each in folder.iterdir():
+        with suppress(FileNotFoundError):  # swept by another process
+            found.append((each.stat().st_mtime, each))
+    for _, old in sorted(found, reverse=True)[UNPACKED:]:
+        gone = old.with_name(f"{old.name}.{uuid4().hex}")
+        with suppress(FileNotFoundError):
+            if (
+                time.time() - old.stat().st_mtime > IN_USE
+            ):  # looked at again, as it may have been opened meanwhile
+                old.rename(gone)
+                shutil.rmtree(gone, ignore_errors=True)
 
 
 def _move(source: Path, target: Path) -> None:

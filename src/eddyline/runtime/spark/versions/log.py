@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 from eddyline.errors import FileError
 from eddyline.runtime.spark.versions.orders import Orders
 from eddyline.runtime.spark.versions.pin_file import Pin, PinFile, Served
+from eddyline.storage.ownership import UNOWNED, Ownership
 from eddyline.storage.storage import Storage
 
 BATCHES: Final = 1000  # in one file
@@ -40,10 +41,10 @@ class VersionLog:
     >>> folder.cleanup()
     """
 
-    def __init__(self, storage: Storage, guard: Callable[[bool], None] = lambda ask: None) -> None:
-        """`guard` raises where this process must not write any more, because another one has taken over; if asked, for sure."""
+    def __init__(self, storage: Storage, owner: Ownership = UNOWNED) -> None:
+        """`owner` is asked before anything is written."""
         self._storage = storage
-        self._guard = guard
+        self._owner = owner
         self._files: dict[tuple[str, int], PinFile] = {}
         self._lock = RLock()
 
@@ -166,7 +167,7 @@ class VersionLog:
             ]
             if newest and max(newest) >= before:
                 break
-            self._guard(False)
+            self._owner.check()
             name = _log_name(source, number)
             if self._storage.exists(name):
                 self._storage.delete(name)
@@ -184,7 +185,7 @@ class VersionLog:
     def _append(self, source: str, batch_id: int, line_of: Callable[[PinFile], Line | None]) -> Served:
         """The batch, after a line was appended, if one is needed: `line_of` says it from what was read."""
         assert batch_id >= 0, "Spark counts batches from zero"
-        self._guard(False)
+        self._owner.check()
         with self._lock:
             file = self._file(source, batch_id // BATCHES)
             try:
@@ -194,7 +195,7 @@ class VersionLog:
                     # Where another process was first, what it wrote decides anew: it may have pinned the same batch.
                     if line is None or file.append(line):
                         return file.batches[batch_id]
-                    self._guard(True)
+                    self._owner.ask_store()
             except OSError as error:
                 raise FileError(
                     f'batch {batch_id} of source "{source}" cannot be written down in {self._storage}: {error}',

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from eddyline.standing.saved.files import MANIFEST, SEGMENTS, files_of, sweep
 from eddyline.storage.local import LocalStorage
@@ -20,18 +22,24 @@ PAGES: Final = "pages"
 
 
 class SetMirror:
-    """The versions of a storage, and the folder of this machine that has the same ones."""
+    """The versions of a storage, and the folder of this machine that has the same ones.
+
+    Manifests are brought here at once, what they name when a version is needed: most are not, but for the newest.
+    """
 
     def __init__(self, storage: Storage, root: Path) -> None:
         self._storage = storage
         self._root = root
         self._here = LocalStorage(root)
+        self._whole: set[str] = set()  # versions that are here with all that they name
         self._there = {f"{folder}/{name}" for folder in (SEGMENTS, PAGES) for name in storage.list(folder)}
         for name in storage.folders(VERSIONS):
-            self._fetch(name)
+            with suppress(FileNotFoundError):  # without one it is none
+                self._here.put(_manifest(name), storage.read(_manifest(name)))
 
     def publish(self, name: str) -> None:
         """Put a version that is here there, too."""
+        self._whole.add(name)
         *contents, manifest = files_of(self._root / VERSIONS / name)
         for file in contents:
             if file not in self._there:
@@ -43,7 +51,7 @@ class SetMirror:
     def forget(self, names: Iterable[str]) -> None:
         """Delete versions there."""
         for name in names:
-            self._storage.delete(f"{VERSIONS}/{name}/{MANIFEST}")
+            self._storage.delete(_manifest(name))
             self._storage.delete_folder(f"{VERSIONS}/{name}")
 
     def sweep(self, needed: Collection[str]) -> None:
@@ -51,13 +59,31 @@ class SetMirror:
         sweep(self._storage, needed)
         self._there &= set(needed)
 
-    def _fetch(self, name: str) -> None:
-        """Bring a version here; one of which something is missing is none, and is compiled again."""
-        manifest = f"{VERSIONS}/{name}/{MANIFEST}"
+    def complete(self, name: str) -> bool:
+        """Bring here what a version consists of; one of which something is missing is none, and is compiled again."""
+        if name in self._whole:
+            return True
         try:
-            self._here.put(manifest, self._storage.read(manifest))
             for file in files_of(self._root / VERSIONS / name)[:-1]:
                 if not self._here.exists(file):
-                    self._here.put(file, self._storage.read(file))
+                    self._fetch(file)
         except FileNotFoundError:
             shutil.rmtree(self._root / VERSIONS / name, ignore_errors=True)
+            return False
+        self._whole.add(name)
+        return True
+
+    def _fetch(self, file: str) -> None:
+        """Bring a file here; it has its name, which says what is in it, when it is whole."""
+        place = self._root / file
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = place.with_name(f".{place.name}.{uuid4().hex}.draft")
+        try:
+            self._storage.fetch(file, draft)
+            draft.replace(place)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _manifest(name: str) -> str:
+    return f"{VERSIONS}/{name}/{MANIFEST}"

@@ -61,7 +61,7 @@ class PinFile:
     """A thousand batches of a source: the content of a log, read on as it grows."""
 
     def __init__(self, storage: Storage, name: str, source: str) -> None:
-        self._where = f"{storage}/{name}"
+        self._where = f"{storage.address}/{name}"
         self._log = storage.line_log(name)
         self._source = source
         self._same: int | None = None  # the last batch whose line has orders in full

@@ -32,14 +32,22 @@ class SavedVersions:
         self._mirror = None if kept is None else SetMirror(kept, root)
         self._swept = False  # what an earlier process may have left when it was killed
 
+    @property
+    def is_private(self) -> bool:
+        """Whether the folder is this process's alone, as the versions are kept elsewhere."""
+        return self._mirror is not None
+
     def newest(self) -> int | None:
         """The highest version that is there."""
         return max((version for version, _ in self._builds()), default=None)
 
     def path(self, version: int) -> Path | None:
         """The folder of a version; None if it is not there."""
-        builds = [build for found, build in self._builds() if found == version]
-        return self.root / VERSIONS / _name(version, max(builds)) if builds else None
+        for build in sorted((build for found, build in self._builds() if found == version), reverse=True):
+            name = _name(version, build)
+            if self._mirror is None or self._mirror.complete(name):
+                return self.root / VERSIONS / name
+        return None
 
     def save(self, compiled: Compiled, recipe: Recipe) -> Compiled:
         """Write what is new in a version; gives it back as one that knows where it lies."""

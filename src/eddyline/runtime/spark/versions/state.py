@@ -15,19 +15,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
 from eddyline.errors import FileError, RegistryError
+from eddyline.runtime.spark.base.hadoop_storage import HadoopStorage
 from eddyline.runtime.spark.base.remote_folders import local_path
-from eddyline.runtime.spark.base.storages import open_storage, within
+from eddyline.runtime.spark.base.storages import open_storage
 from eddyline.runtime.spark.versions.log import VersionLog
 from eddyline.storage.folder_lock import LOCK, FolderLock, Holder, holder_of
 from eddyline.storage.lease import FOLDER as OWNER
 from eddyline.storage.lease import Lease, leaseholder_of
+from eddyline.storage.ownership import Ownership
 from eddyline.storage.storage import Storage
 
 FORMAT: Final = 1
@@ -36,14 +38,14 @@ SETS: Final = "sets"
 
 
 Place = str | Path
-Ownership = FolderLock | Lease
 
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
     """A pipeline's folder, which may be opened many times; one process at a time owns it.
 
-    It lies on this machine, or on any file system that Spark reaches. `address` is a path or an address.
+    It lies on this machine, or on any file system that Spark reaches. `address` is a path or an address. `sources` are those
+    that it knows and those that it was opened with.
 
     >>> import tempfile
     >>> place = tempfile.TemporaryDirectory()
@@ -58,44 +60,46 @@ class StateFolder:
     id: str
     name: str
     sources: tuple[str, ...]
+    storage: Storage = field(repr=False, compare=False)
 
     @staticmethod
     def open(place: Place, *, name: str, sources: Iterable[str]) -> StateFolder:
-        """Open a pipeline's folder, made if it is not there; one of something else is refused. Does not lock it."""
+        """Open a pipeline's folder, made if it is not there; one of something else is refused. Does not own it.
+
+        So one that is there stays as it is: another process may own it.
+        """
         address, sources = _address(place), tuple(sources)
         storage = open_storage(address)
+        _refuse_unsafe(storage)
         try:
-            identity = _read_identity(storage)
-            if identity is None:
-                _refuse_strangers(storage)
-                identity = {"format": FORMAT, "pipeline": uuid4().hex, "name": name, "sources": sources}
-                identity["made"] = datetime.now(UTC).isoformat()
-                _write_identity(storage, identity)
-            _refuse_others(address, identity, name)
-            known = tuple(identity["sources"])
-            if not set(sources) <= set(known):
-                known = (*known, *(source for source in sources if source not in known))
-                _write_identity(storage, {**identity, "sources": known})
+            identity = _read_identity(storage) or _made_identity(storage, name, sources)
         except OSError as error:
             raise FileError(f"{address} cannot hold the state of a pipeline: {error}") from error
-        return StateFolder(address, identity["pipeline"], name, known)
+        _refuse_others(address, identity, name)
+        known = tuple(identity["sources"])
+        more = tuple([source for source in sources if source not in known])
+        return StateFolder(address, identity["pipeline"], name, (*known, *more), storage)
 
     @staticmethod
     def find(place: Place) -> StateFolder:
         """A pipeline's folder that exists, whatever the pipeline is called; nothing is made."""
         address = _address(place)
-        identity = _read_identity(open_storage(address))
+        storage = open_storage(address)
+        identity = _read_identity(storage)
         if identity is None:
             raise FileError(
                 f"{address} is not the state of a pipeline", hint="name the checkpoint of a pipeline"
             )
         _refuse_others(address, identity, identity.get("name", ""))
-        return StateFolder(address, identity["pipeline"], identity["name"], tuple(identity["sources"]))
+        return StateFolder(
+            address, identity["pipeline"], identity["name"], tuple(identity["sources"]), storage
+        )
 
     @staticmethod
     def exists(place: Place) -> bool:
         """Whether there is the state of a pipeline; a folder with anything else in it is refused."""
         storage = open_storage(_address(place))
+        _refuse_unsafe(storage)
         try:
             if storage.exists(IDENTITY):
                 return True
@@ -125,11 +129,6 @@ class StateFolder:
             raise FileError(f"{what} cannot be owned: {error}") from error
 
     @property
-    def storage(self) -> Storage:
-        """The files of the folder."""
-        return open_storage(self.address)
-
-    @property
     def path(self) -> Path | None:
         """The folder, where it lies on this machine."""
         return local_path(self.address)
@@ -137,11 +136,11 @@ class StateFolder:
     @property
     def batches(self) -> Storage:
         """Where it is written down which version serves which batch."""
-        return open_storage(within(self.address, "batches"))
+        return self.storage.within("batches")
 
     def checkpoint(self, source: str) -> Storage:
-        """Where Spark keeps its own checkpoint of a source; as text it is what Spark takes as its address."""
-        return open_storage(within(self.address, f"spark/{source}"))
+        """Where Spark keeps its own checkpoint of a source."""
+        return self.storage.within(f"spark/{source}")
 
     def refuse_other_registry(self, registry: str | None) -> None:
         """Refuse a registry that is not the one whose queries the pipeline has served; `registry` is its identity."""
@@ -152,28 +151,46 @@ class StateFolder:
                 hint="name the registry that the pipeline had before, or give the pipeline a new checkpoint",
             )
 
-    def remember_registry(self, registry: str | None) -> None:
-        """Write down which registry the pipeline follows; refused where it has followed another one."""
+    def remember(self, registry: str | None) -> None:
+        """Write down the sources, and which registry the pipeline follows; refused where it has followed another one.
+
+        For the owner: a process that is refused must leave everything as it was.
+        """
         self.refuse_other_registry(registry)
         identity = _read_identity(self.storage)
         assert identity is not None, "it was written when the folder was opened"
+        more: dict[str, Any] = {"sources": [*self.sources]}
         if registry is not None and "registry" not in identity:
-            _write_identity(self.storage, {**identity, "registry": registry})
+            more["registry"] = registry
+        if any(identity.get(key) != value for key, value in more.items()):
+            self.storage.put(IDENTITY, _identity_text({**identity, **more}))
 
     def refuse_lost_checkpoints(self) -> None:
         """Refuse a source whose batches were served and of which Spark knows nothing any more.
 
         Spark would count its batches from zero again, and these would be taken for the ones that were delivered.
         """
-        for source in VersionLog(self.batches).sources():
-            last = VersionLog(self.batches).last(source)
+        log = VersionLog(self.batches)
+        for source in log.sources():
+            last = log.last(source)
             checkpoint = self.checkpoint(source)
             known = any(name.isdigit() for name in checkpoint.list("offsets"))
             if last is not None and not known:
+                count = last.batch_id + 1
+                served = "1 batch was" if count == 1 else f"{count} batches were"
                 raise FileError(
-                    f'{last.batch_id + 1} batches of source "{source}" were served, and {checkpoint} is gone',
+                    f'source "{source}": {served} served, and its checkpoint {checkpoint.address} is missing',
                     hint="restore it from a copy, or give the pipeline a new checkpoint and a new place for results",
                 )
+
+
+def _refuse_unsafe(storage: Storage) -> None:
+    """Refuse a store in which two processes could both own a folder."""
+    if isinstance(storage, HadoopStorage) and not storage.puts_if_absent:
+        raise FileError(
+            f"{storage} cannot hold the state of a pipeline: its file system cannot put a file only if there is none",
+            hint="name a bucket of S3 by s3a:, or a checkpoint on another file system",
+        )
 
 
 def _address(place: Place) -> str:
@@ -183,7 +200,7 @@ def _address(place: Place) -> str:
 
 
 def _read_identity(storage: Storage) -> dict[str, Any] | None:
-    file = f"{storage}/{IDENTITY}"
+    file = f"{storage.address}/{IDENTITY}"
     try:
         identity = json.loads(storage.read(IDENTITY))
     except (FileNotFoundError, NotADirectoryError):
@@ -209,7 +226,7 @@ def _refuse_others(address: str, identity: dict[str, Any], name: str) -> None:
         )
     for key, kind in _NEEDED.items():
         if not isinstance(identity.get(key), kind):
-            raise FileError(f'{within(address, IDENTITY)} is damaged: "{key}" is missing', hint=_DAMAGED)
+            raise FileError(f'{address}/{IDENTITY} is damaged: "{key}" is missing', hint=_DAMAGED)
     if identity["name"] != name:
         raise FileError(
             f'the state in {address} is that of pipeline "{identity["name"]}", not of "{name}"',
@@ -228,5 +245,17 @@ def _refuse_strangers(storage: Storage) -> None:
         )
 
 
-def _write_identity(storage: Storage, identity: dict[str, Any]) -> None:
-    storage.put(IDENTITY, json.dumps(identity, indent=2).encode())
+def _made_identity(storage: Storage, name: str, sources: tuple[str, ...]) -> dict[str, Any]:
+    """The identity of a new folder: that of the first, where two begin at the same time."""
+    _refuse_strangers(storage)
+    made = {"format": FORMAT, "pipeline": uuid4().hex, "name": name, "sources": sources}
+    made["made"] = datetime.now(UTC).isoformat()
+    if storage.put_if_absent(IDENTITY, _identity_text(made)):
+        return made
+    found = _read_identity(storage)
+    assert found is not None, "an identity that was just there"
+    return found
+
+
+def _identity_text(identity: dict[str, Any]) -> bytes:
+    return json.dumps(identity, indent=2).encode()

@@ -106,7 +106,9 @@ class Versions:
         """A version as it travels to workers; one that is on disk no longer is compiled again."""
         with self._lock:
             if version not in self._shipments:
-                self._shipments[version] = ship_folder(self._sound_folder(version), shared=self._shared)
+                self._shipments[version] = ship_folder(
+                    self._sound_folder(version), shared=self._shared, private=self._saved.is_private
+                )
             return self._shipments[version]
 
     def table(self, version: int) -> Deliverables:

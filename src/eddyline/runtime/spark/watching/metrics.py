@@ -9,7 +9,8 @@ When the file has reached its size it becomes `<name>.1` in one step, and the ne
 
 Both together have at most twice MOST_BYTES and a line. A line of another format is refused, with its number.
 
-It is no part of a pipeline's state, so it is not kept in a storage: nothing is flushed, and reports may be lost with the power.
+It is no part of a pipeline's state: nothing is flushed, and reports may be lost with the power. Where the state lies on another
+file system, a copy is kept there (`KeptMetrics`).
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from eddyline.model.catalog import Stream
 from eddyline.registry import Registry
 from eddyline.runtime.spark.base.secrets import HIDDEN, Secret, revealed, scrubbed, secrets_in
 from eddyline.runtime.spark.base.settings import PipelineSettings, SourceSettings
-from eddyline.runtime.spark.base.storages import open_storage, within
 from eddyline.runtime.spark.base.values import PipelineIdentity
 from eddyline.runtime.spark.feedback.learning import Learning
 from eddyline.runtime.spark.functions import spark_resolver
@@ -30,12 +29,13 @@ from eddyline.runtime.spark.sessions import session_checks
 from eddyline.runtime.spark.sinks import Sink, make_router, make_sink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog, Versions
 from eddyline.runtime.spark.versions.orders import Orders
-from eddyline.runtime.spark.versions.state import SETS, Ownership
+from eddyline.runtime.spark.versions.state import SETS
 from eddyline.runtime.spark.versions.working_folder import WorkingFolder
 from eddyline.runtime.spark.watching import Metrics
-from eddyline.runtime.spark.watching.kept_metrics import KeptMetrics, metrics_in
+from eddyline.runtime.spark.watching.kept_metrics import KeptMetrics
 from eddyline.sql.resolver import Resolver
 from eddyline.storage.durable import make_folder
+from eddyline.storage.ownership import UNOWNED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,34 +48,41 @@ PATIENCE: Final = 5.0  # seconds that a batch waits for a registry that is locke
 class BatchContext:
     """What batches share. Several sources run at the same time: what is changed here has a lock of its own."""
 
-    def __init__(self, settings: PipelineSettings, spark: SparkSession, *, shared: bool = False) -> None:
-        """`shared` says that other processes have contexts of the same pipeline, one for each source."""
+    def __init__(
+        self, settings: PipelineSettings, spark: SparkSession, *, own: bool, shared: bool = False
+    ) -> None:
+        """With `own` the state is owned until this is closed, and refused while another process owns it.
+
+        Without, another process of the pipeline does. `shared` says that several have contexts, one for each source.
+        """
         self.settings = settings
         self._shared = shared
         self._open = ExitStack()
         names = [source.name for source in settings.sources]
         self.state = StateFolder.open(settings.checkpoint, name=settings.name, sources=names)
-        self.identity = PipelineIdentity(self.state.id, settings.name, self.state.address)
-        self.log = VersionLog(self.state.batches, self._check_owner)
-        self._ownership: Ownership | None = None
-        self.folder = WorkingFolder.of(self.state)
-        self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
-        self._open.callback(self.learning.close)
-        self.failures: dict[str, BaseException] = {}  # the last one of each source
-        # By source: the batch from which results may again be written by the job that makes them.
-        self.kept_until: dict[str, int] = {}
-        self._plans: OrderedDict[int, VersionPlan] = OrderedDict()
-        self._finding = Lock()
-        self._forgotten = 0  # versions below are deleted
-        self._forget_again = 0.0  # when old records of batches are looked for
+        # Before anything of it is read, as the owner before may still change it; and let go of last, when all is written.
+        self.owner = self.state.lock() if own else UNOWNED
+        self._open.callback(self.owner.close)
         try:
+            self.identity = PipelineIdentity(self.state.id, settings.name, self.state.address, self.owner)
+            self.log = VersionLog(self.state.batches, self.owner)
+            self.folder = WorkingFolder.of(self.state)
+            self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
+            self._open.callback(self.learning.close)
+            self.failures: dict[str, BaseException] = {}  # the last one of each source
+            # By source: the batch from which results may again be written by the job that makes them.
+            self.kept_until: dict[str, int] = {}
+            self._plans: OrderedDict[int, VersionPlan] = OrderedDict()
+            self._finding = Lock()
+            self._forgotten = 0  # versions below are deleted
+            self._forget_again = 0.0  # when old records of batches are looked for
             self.metrics = self._metrics()
             self.registry = self._open.enter_context(open_registry(settings))
             self.counting = Counting(self.registry, self.state.storage, self.state.id)
             self.resolver = spark_resolver(spark, self.registry.streams(), allowed=settings.functions)
             self.callers = Callers(self.resolver)
             self.versions = open_versions(settings, spark, self.registry, self.folder, self.resolver)
-            self.state.remember_registry(self.registry.identity)  # after its history was seen to fit
+            self.state.remember(self.registry.identity)  # after its history was seen to fit
             self.sinks = {
                 sink.name: self._opened(make_sink(sink, folder=folder_of(settings)))
                 for sink in settings.sinks
@@ -91,19 +98,11 @@ class BatchContext:
             self.close()
             raise
 
-    def own(self) -> None:
-        """Own the state until this is closed; refused while another process does."""
-        self._ownership = self.state.lock()
-        self._open.callback(self._ownership.close)
-
-    def _check_owner(self, ask: bool) -> None:
-        if self._ownership is not None:
-            self._ownership.check(ask=ask)
-
     def _metrics(self) -> Metrics:
-        metrics = metrics_in(self.folder.metrics, self.folder.kept)
-        if isinstance(metrics, KeptMetrics):
-            self._open.callback(metrics.close)
+        if self.folder.kept is None:
+            return Metrics(self.folder.metrics)
+        metrics = KeptMetrics(self.folder.metrics, self.folder.kept, self.owner)
+        self._open.callback(metrics.close)
         return metrics
 
     def _opened(self, sink: Sink) -> Sink:
@@ -148,6 +147,7 @@ class BatchContext:
             if self._shared or version <= self._forgotten:
                 return
             self._forgotten = version
+        self.owner.check()  # the next owner may need what this one would delete
         needed = {pin.version for pin in self.log.uncommitted()}
         self.versions.forget(version, keep=needed)
 
@@ -176,7 +176,7 @@ def open_versions(
     return Versions(
         registry,
         folder.sets,
-        kept=None if folder.kept is None else open_storage(within(str(folder.kept), SETS)),
+        kept=None if folder.kept is None else folder.kept.within(SETS),
         shared=session_checks.is_local(spark),
         time_zone=settings.time_zone,
         resolver=resolver,

@@ -17,10 +17,11 @@ from eddyline.runtime.spark.base.values import Batch, PipelineIdentity
 from eddyline.runtime.spark.pipeline.input.inputs import readable_path
 from eddyline.runtime.spark.sessions.session_checks import is_local
 from eddyline.runtime.spark.sinks.base import RefusedResult, delivering
-from eddyline.runtime.spark.sinks.files import STAGING, batch_folder
+from eddyline.runtime.spark.sinks.batch_folders import batch_folder, new_attempt, remove_leftovers
 from eddyline.runtime.spark.sinks.owner import take_possession
 from eddyline.runtime.spark.sinks.storage import LocalOutput, storage_of
 from eddyline.runtime.spark.versions import SetAside
+from eddyline.storage.ownership import UNOWNED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,10 +41,12 @@ class DeadLetters:
     def __init__(self, path: str, folder: Path) -> None:
         self._settings = SinkSettings(name=NAME, format="json", path=path)
         self._storage = storage_of(path, folder)
+        self._owner = UNOWNED
 
     def open(self, pipeline: PipelineIdentity) -> None:
         """Refuse a folder in which another pipeline's letters lie."""
         take_possession(self._storage, self._settings, pipeline)
+        self._owner = pipeline.owner
 
     def write(
         self, rows: DataFrame | None, others: Sequence[Letter], batch: Batch, spark: SparkSession
@@ -58,10 +61,12 @@ class DeadLetters:
                 more = spark.createDataFrame(list(others), SCHEMA)
                 letters = more if letters is None else letters.unionByName(more)
             assert letters is not None, "somebody counted letters"
-            staged = f"{STAGING}/{name}"
-            self._storage.remove(staged)
+            remove_leftovers(self._storage, batch, self._owner)
+            staged = new_attempt(batch, self._owner)
             self._stage(letters, staged)
-            self._storage.commit(staged, name)
+            written = self._storage.files(staged) or []
+            self._owner.check()  # after the files were listed (batch_folders.py says why)
+            self._storage.commit(staged, name, [file for file, _ in written])
 
     def _stage(self, letters: DataFrame, staged: str) -> None:
         """Write letters out of sight: by the workers, or, where these do not share the folder, by the driver."""
@@ -72,7 +77,8 @@ class DeadLetters:
                 for (text,) in letters.selectExpr("to_json(struct(*))").toLocalIterator():
                     file.write(text + "\n")
             return
-        letters.coalesce(1).write.mode("overwrite").json(f"{self._storage.address}/{staged}")
+        writer = letters.coalesce(1).write.options(**self._storage.write_options)
+        writer.mode("overwrite").json(f"{self._storage.address}/{staged}")
 
 
 _COLUMNS: Final = (

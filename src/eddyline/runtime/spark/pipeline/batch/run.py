@@ -179,6 +179,7 @@ def _patiently(context: BatchContext, name: str, deliver: Callable[[], object]) 
     last: list[DeliveryError] = []
 
     def attempt() -> None:
+        context.owner.check()  # the pauses may be long, and another owner delivers the batch by itself
         try:
             with context.sink_locks[name]:
                 deliver()
@@ -208,6 +209,7 @@ def _write_dead_letters(
         rows = results.where(f"{PART} = {DEAD_LETTER}")
     letters = [*map(refused_letter, delivered.refused), *map(file_letter, pin.set_aside)]
     if rows is not None or letters:
+        context.owner.check()
         context.dead_letters.write(rows, letters, batch, spark)
 
 
