@@ -1,5 +1,5 @@
 """`python -m bench run`: measure, print, and write bench/results/latest.json; `spark`: the same on Spark, in the same file;
-`report`: put that into docs/benchmarks.md and the README; `figures`: the experiments of the papers, with pictures;
+`report`: put that into docs/benchmarks.md, the README and the rates of capacity; `figures`: the experiments of the papers, with pictures;
 `compare`: two trees beside each other.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 
 from rich.console import Console
 
-from bench import compiling, record, report
+from bench import capacity_report, compiling, record, report
 from bench.experiments.scale import QUICK, Scale
 from bench.measure import Setting
 from bench.record import Record, TableName
@@ -69,6 +69,7 @@ SUITES: Final[dict[str, Suite]] = {
     "joins": joins.run,
     "relations": relations.run,
 }
+ON_SPARK: Final = ("alerts", "paper", "pipeline", "capacity")  # those that can be asked for by name
 _TABLES: Final[dict[str, TableName]] = {
     "joins": "joins",
     "relations": "relations",
@@ -100,6 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     collect_rarely()  # as the commands of Eddyline do
     if chosen.command == "report":
         report.write(record.read(chosen.results))
+        capacity_report.write(chosen.results.with_name(capacity_report.NAME))
         return 0
     console = Console() if sys.stdout.isatty() else Console(width=100)
     if chosen.command == "figures":
@@ -110,6 +112,8 @@ def main(arguments: list[str] | None = None) -> int:
     on_spark = chosen.command == "spark"
     suites = _on_spark(chosen.workload) if on_spark else {n: SUITES[n] for n in chosen.workload or SUITES}
     replaced: set[TableName] = {_TABLES.get(name, "embedded") for name in suites}
+    if on_spark:
+        replaced = {"capacity" if name == "capacity" else "spark" for name in chosen.workload or ON_SPARK}
     kept = record.kept(chosen.results, replaced)
     records, broken = _run(suites, setting, console, chosen.results, kept)
     report.show(records, console, quick=chosen.quick)
@@ -163,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--quick", action="store_true", help="small batches, up to 10,000 queries")
     run.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
     spark = commands.add_parser("spark", help="measure on Spark, on one core, pipelines on two")
-    spark.add_argument("--workload", choices=("alerts", "paper", "pipeline"), action="extend", nargs="+")
+    spark.add_argument("--workload", choices=ON_SPARK, action="extend", nargs="+")
     spark.add_argument("--quick", action="store_true", help="few rows, up to 10,000 queries")
     spark.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
     shown = commands.add_parser("report", help="write the tables of docs/benchmarks.md and the README")
