@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from eddyline.capacity.load import MOST, Load
 from eddyline.capacity.rates import Rates
-from eddyline.capacity.sizing import GIB, IN_PLAN, Sizing
+from eddyline.capacity.sizing import DRIVER_MOST, GIB, IN_PLAN, Sizing
 
 MAX_RESULT: Final = GIB  # Spark's `spark.driver.maxResultSize`, as it is by default
 STALLED_AFTER: Final = 900.0  # seconds of a start after which a pipeline is unhealthy, by default
@@ -22,7 +22,8 @@ PRECISE: Final = 1.0005  # how near the number is where a limit is passed
 class Limit:
     """Something that may be so much at most. `queries` and `rows_per_second` say when it is, all else being as asked.
 
-    None says that it does not depend on them.
+    None says that it does not depend on them. `growth` is how many times as many queries, or rows, are possible: below 1 the
+    limit is passed.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Limit:
     most: float
     queries: float | None
     rows_per_second: float | None
+    growth: float
     to_do: str
 
     @property
@@ -46,6 +48,7 @@ class Limit:
             "now": self.now,
             "most": self.most,
             "used": self.used,
+            "growth": self.growth if math.isfinite(self.growth) else None,
             "breaks_at_queries": self.queries,
             "breaks_at_rows_per_second": self.rows_per_second,
             "to_do": self.to_do,
@@ -72,7 +75,7 @@ KINDS: Final[tuple[_Kind, ...]] = (
         _driver_time,
         "seconds",
         lambda sizing: sum(sizing.longest_driver_parts.values()),
-        lambda sizing: sizing.load.utilisation * sizing.load.longest_batch,
+        lambda sizing: DRIVER_MOST * sizing.load.utilisation * sizing.load.longest_batch,
         "longer batches (--longest-batch), or several pipelines with a part of the queries each",
     ),
     _Kind(
@@ -122,9 +125,9 @@ KINDS: Final[tuple[_Kind, ...]] = (
 
 
 def limits(sizing: Sizing) -> tuple[Limit, ...]:
-    """All limits, the one that is nearest or passed the furthest first."""
+    """All limits, in the order in which they are met: by queries or by rows, whichever is sooner."""
     found = [_limit(kind, sizing) for kind in KINDS]
-    return tuple(sorted(found, key=lambda limit: -limit.used))
+    return tuple(sorted(found, key=lambda limit: (limit.growth, -limit.used)))
 
 
 def _limit(kind: _Kind, sizing: Sizing) -> Limit:
@@ -132,7 +135,11 @@ def _limit(kind: _Kind, sizing: Sizing) -> Limit:
     queries = _reached(kind, rates, load.with_queries)
     rows = _reached(kind, rates, load.with_rows)
     name = kind.name(sizing if kind.now(sizing) >= kind.most(sizing) else _later(sizing, queries, rows))
-    return Limit(name, kind.unit, kind.now(sizing), kind.most(sizing), queries, rows, kind.to_do)
+    now, most = kind.now(sizing), kind.most(sizing)
+    growths = [] if queries is None else [queries / load.queries]
+    growths += [] if rows is None else [rows / load.rows_per_second]
+    growth = min(growths, default=0.0 if now >= most else math.inf)
+    return Limit(name, kind.unit, now, most, queries, rows, growth, kind.to_do)
 
 
 def _later(sizing: Sizing, queries: float | None, rows: float | None) -> Sizing:

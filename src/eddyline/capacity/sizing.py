@@ -5,10 +5,11 @@ R rows a second, Q queries, C columns, X matches per row, T seconds from batch t
     cores that are busy  d = R * (`matching`(Q, C) + `reading`(C))  +  R * X * (`result_python` + `result_java`)
     queries that match   D(r) = Q * (1 - exp(-share * r))           of r rows, all queries alike
     the driver's seconds s = `batch` + `ship` * archive + 2 * n * `schedule` + n * D(R*T/n) * `add_up` + D(R*T) * `count`
-    cores                n = d / (u - s/T)                          u: utilisation; no n will do where s/T reaches u
+    cores                n = d / (u - s/T)                          u: utilisation
 
 A batch is the driver's part, in which the cores wait, and the rows, which all cores share:  s + d*T/n = u*T.  T is the
-shortest of some usual lengths with which the driver's part is a tenth of u*T or less.
+shortest of some usual lengths with which the driver's part is a tenth of u*T or less; that tenth it has in any case. Where it
+takes more than nine tenths at the longest T, no number of cores will do.
 
 Assumed, not measured: cores add up (they do for rows, which do not know each other, until disks, network or memory are
 full); tasks are as many as cores and equally long; every query matches the same share of the rows; rows do not wait for
@@ -18,6 +19,7 @@ their source.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -26,7 +28,9 @@ from eddyline.capacity.load import Load
 from eddyline.capacity.rates import Rates
 
 LENGTHS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)  # seconds from batch to batch
-DRIVER_SHARE: Final = 0.1  # of the busy time that the driver may have for itself, where batches can be longer
+DRIVER_SHARE: Final = 0.1  # of the busy time that the driver has for itself, where batches can be longer
+DRIVER_MOST: Final = 0.9  # of it, where they cannot
+ROUNDS: Final = 100  # of a search that ends after a few
 STAGES: Final = 2  # of a batch: rows matched, results written
 GIB: Final = 1 << 30
 IN_PLAN: Final = 64 << 20  # bytes up to which a compiled set travels in the plan of each batch
@@ -70,16 +74,18 @@ class Sizing:
 
     @cached_property
     def tasks(self) -> int:
-        """Of a stage: as many as there are cores, the driver having its tenth."""
-        return math.ceil(self.busy_cores / (self.load.utilisation * (1 - DRIVER_SHARE)))
+        """Of a stage: as many as there are cores."""
+        return self._cores(self.batch_seconds)
 
     @cached_property
     def batch_seconds(self) -> float:
         """From one batch to the next."""
         most = self.load.longest_batch
         usual = [*(length for length in LENGTHS if length < most), most]
-        allowed = DRIVER_SHARE * self.load.utilisation
-        return next((length for length in usual if self._driver_total(length) <= allowed * length), most)
+        allowed, fewest = DRIVER_SHARE * self.load.utilisation, self._fewest_cores
+        return next(
+            (length for length in usual if _total(self._driver(length, fewest)) <= allowed * length), most
+        )
 
     @property
     def batch_rows(self) -> float:
@@ -89,31 +95,28 @@ class Sizing:
     @cached_property
     def driver_parts(self) -> dict[str, float]:
         """Seconds of the driver in which the cores wait, of each batch, by what they go into."""
-        return self._driver(self.batch_seconds)
+        return self._driver(self.batch_seconds, self.tasks)
 
     @cached_property
     def longest_driver_parts(self) -> dict[str, float]:
         """The same of a batch that is as long as batches may be."""
-        return self._driver(self.load.longest_batch)
+        longest = self.load.longest_batch
+        return self._driver(longest, self._cores(longest))
 
     @property
     def driver_seconds(self) -> float:
         """All of these."""
-        return sum(self.driver_parts.values())
+        return _total(self.driver_parts)
 
     @property
     def is_possible(self) -> bool:
         """Whether any number of cores will do."""
-        return self.driver_seconds < self.load.utilisation * self.batch_seconds
+        return self.driver_seconds <= DRIVER_MOST * self.load.utilisation * self.batch_seconds
 
     @property
     def cores(self) -> int | None:
         """Of all workers; None where no number will do."""
-        if not self.is_possible:
-            return None
-        busy = self.load.utilisation
-        share = max(DRIVER_SHARE * busy, self.driver_seconds / self.batch_seconds)
-        return math.ceil(self.busy_cores / (busy - share))
+        return self.tasks if self.is_possible else None
 
     @property
     def workers(self) -> int | None:
@@ -159,8 +162,7 @@ class Sizing:
     @property
     def driver_java_bytes(self) -> float:
         """Of the driver's Java: `spark.driver.memory`."""
-        in_plan = 0.0 if self.archive_bytes > IN_PLAN else 2 * self.archive_bytes
-        return JAVA + in_plan + 2 * self.summary_bytes
+        return JAVA + 2 * min(self.archive_bytes, IN_PLAN) + 2 * self.summary_bytes
 
     @property
     def worker_python_bytes(self) -> float:
@@ -205,8 +207,25 @@ class Sizing:
         """Different queries that some rows match."""
         return -math.expm1(-self.load.share * rows) * self.load.queries
 
-    def _driver(self, seconds: float) -> dict[str, float]:
-        rates, rows, tasks = self.rates, self.load.rows_per_second * seconds, self.tasks
+    @property
+    def _fewest_cores(self) -> int:
+        """Where the driver takes no more than its tenth."""
+        return math.ceil(self.busy_cores / (self.load.utilisation * (1 - DRIVER_SHARE)))
+
+    def _cores(self, seconds: float) -> int:
+        """The n of the formulas: each core more is a task more, which takes the driver's time; found from below."""
+        busy, found = self.load.utilisation, self._fewest_cores
+        for _ in range(ROUNDS):
+            share = _total(self._driver(seconds, found)) / (busy * seconds)
+            more = math.ceil(self.busy_cores / (busy * (1 - min(DRIVER_MOST, max(DRIVER_SHARE, share)))))
+            if more <= found:
+                break
+            found = more
+        return found
+
+    def _driver(self, seconds: float, tasks: int) -> dict[str, float]:
+        """Seconds of the driver, by what they go into."""
+        rates, rows = self.rates, self.load.rows_per_second * seconds
         in_plan = min(self.archive_bytes, IN_PLAN)
         return {
             "Spark's own, and what every batch writes down": rates.batch,
@@ -215,9 +234,6 @@ class Sizing:
             "adding up what tasks counted": rates.add_up * tasks * self._matched(rows / tasks),
             "counting queries in the registry": rates.count * self._matched(rows),
         }
-
-    def _driver_total(self, seconds: float) -> float:
-        return sum(self._driver(seconds).values())
 
     def as_json(self) -> dict[str, Any]:
         """For machines; seconds, bytes, cores."""
@@ -255,6 +271,10 @@ class Sizing:
             },
             "seconds": {"compiling": self.compiling_seconds, "change": self.change_seconds},
         }
+
+
+def _total(parts: Mapping[str, float]) -> float:
+    return sum(parts.values())
 
 
 def size(load: Load, rates: Rates) -> Sizing:

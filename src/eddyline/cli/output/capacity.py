@@ -99,7 +99,7 @@ def _batch(sizing: Sizing) -> list[tuple[str, str]]:
     return [
         ("trigger", f"{seconds:g} seconds"),
         ("rows", number(sizing.batch_rows)),
-        ("tasks", f"{sizing.tasks:,}, one for each busy core"),
+        ("tasks", f"{sizing.tasks:,}, one for each core"),
         ("the driver's part", f"{duration(sizing.driver_seconds)}, most of it {largest}"),
         (
             "results",
@@ -143,7 +143,7 @@ def _verdict(report: CapacityReport, output: Printer) -> None:
         output.line("one pipeline cannot do this as it is usually set up", "bold red")
     else:
         output.line("one pipeline can do this, if costs go on as they were measured", "green")
-        output.line(f"first to break: {found.first.name}, of which {found.first.used:.0%} is used")
+        output.line(f"first to break: {found.first.name}, at {number(found.first.growth)} times as much")
     for limit in broken or found.limits[:1]:
         output.line(f"hint: {limit.name}: {limit.to_do}")
 
