@@ -85,6 +85,15 @@ def test_a_pipelines_reports_say_what_its_batches_took(settings: Path) -> None:
     assert found.as_json()["own_reports"]["batches"] == 10
 
 
+def test_reports_that_were_put_aside_count_too(settings: Path) -> None:
+    write(settings, [*map(report, range(6))])
+    metrics = settings.parent / "state" / "metrics.jsonl"
+    metrics.rename(metrics.with_name("metrics.jsonl.1"))
+    write(settings, [*map(report, range(6, 9))])
+    own = capacity(CapacityRequest(10_000.0, file=str(settings))).calibrated
+    assert own is not None and own.batches == 7
+
+
 @pytest.mark.parametrize(
     ("reports", "why"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.capacity import Calibrated, Estimate, Load, ObservedBatch, calibrate, estimate
 from eddyline.capacity.load import COLUMNS, SHARE, Kind
@@ -13,6 +13,8 @@ from eddyline.service.jobs.pipelines import reached_settings
 
 if TYPE_CHECKING:
     from eddyline.runtime.spark.base.settings import PipelineSettings
+
+NEWEST: Final = 1_000  # batches: those before may have had another machine, or other queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def _assumed(request: CapacityRequest, own: Calibrated | None) -> tuple[str, ...
 
 
 def _observed(settings: PipelineSettings) -> list[ObservedBatch]:
-    """The batches that the checkpoint has reports of, oldest first."""
+    """The newest batches that the checkpoint has reports of, oldest first."""
     from eddyline.runtime.spark.versions import StateFolder
     from eddyline.runtime.spark.versions.working_folder import WorkingFolder
     from eddyline.runtime.spark.watching import Tail
@@ -126,7 +128,9 @@ def _observed(settings: PipelineSettings) -> list[ObservedBatch]:
     if not StateFolder.exists(settings.checkpoint):
         return []
     folder = WorkingFolder.of(StateFolder.find(settings.checkpoint))
-    reports = Tail(metrics_in(folder.metrics, folder.kept).path).read()
+    path = metrics_in(folder.metrics, folder.kept).path
+    old = Tail(path.with_name(path.name + ".1"))  # put aside when it had reached its size
+    reports = [*old.read(), *Tail(path).read()][-NEWEST:]
     return [
         ObservedBatch(
             source=report.source,
