@@ -4,7 +4,7 @@ R rows a second, Q queries, C columns, X matches per row, T seconds from batch t
 
     cores that are busy  d = R * (`matching`(Q, C) + `reading`(C))  +  R * X * (`result_python` + `result_java`)
     queries that match   D(r) = Q * (1 - exp(-share * r))           of r rows, all queries alike
-    the driver's seconds s = `batch` + `ship` * archive + 2 * n * `schedule` + n * D(R*T/n) * `add_up` + D(R*T) * `count`
+    the driver's seconds s = `batch` + `task` + `ship` * archive + 2 * n * `schedule` + n * D(R*T/n) * `add_up` + D(R*T) * `count`
     cores                n = d / (u - s/T)                          u: utilisation
 
 A batch is the driver's part, in which the cores wait, and the rows, which all cores share:  s + d*T/n = u*T.  T is the
@@ -230,7 +230,8 @@ class Sizing:
         return {
             "Spark's own, and what every batch writes down": rates.batch,
             "sending the compiled set": rates.ship * in_plan,
-            "starting tasks": rates.schedule * STAGES * tasks,
+            "starting tasks": rates.schedule * STAGES * tasks
+            + rates.task,  # which all cores do at the same time
             "adding up what tasks counted": rates.add_up * tasks * self._matched(rows / tasks),
             "counting queries in the registry": rates.count * self._matched(rows),
         }
