@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from bench.measure import Setting
 from bench.spark.capacity.runs import Asked, Clocked, Run, as_on_a_cluster, run
@@ -17,37 +17,41 @@ from bench.spark.ours import pass_through
 from eddyline.capacity.load import Kind
 from eddyline.capacity.rates import Grid, Line, Rates, never_less
 
-COLUMNS: Final = (2, 7, 50)
 KEYED: Final = (1_000, 10_000, 100_000)
 RANGES: Final = (1_000, 10_000)
-ROWS: Final = {2: 1_000_000, 7: 1_000_000, 50: 200_000}  # of a batch, by columns
+ROWS: Final = {2: 400_000, 7: 400_000, 50: 100_000}  # of a batch, by columns
+JAVA_ROWS: Final = 2  # times as many for Java, whose part is small beside what a batch takes anyway
+BATCHES: Final = 4  # of a run that shows what Python takes
 FEW_MATCHES: Final = 1e-6
 FEW: Final = 10_000  # rows of a batch that shows what a batch takes anyway
-MATCHING: Final = Asked("keyed", 5_000, 7, 300_000, share=2e-4)  # one match per row
+MATCHING: Final = Asked("keyed", 5_000, 7, 200_000, share=2e-4, batches=5)  # one match per row
 SIZES: Final = (10_000, 100_000)  # queries of standing sets
-TASKS: Final = (10, 110)
+MANY: Final = 10  # batches of a run with small ones
+TASKS: Final = (4, 36)
+SEEN: Final = 0.01  # seconds, the least that can be told from noise
 LEAST: Final = 1e-12  # a cost that was lost in noise
 
 
-@dataclass(frozen=True)
-class Fixed:
-    """What a batch takes anyway: seconds on the clock, of Python in the workers, of Java and the driver."""
+class Measured(NamedTuple):
+    """A run over so many queries."""
 
-    seconds: float
-    python: float
-    java: float
+    queries: int
+    run: Run
 
 
 def measure(setting: Setting, running: Cluster, heard: Clocked) -> Rates:
-    """All rates."""
-    run(running, heard, Asked("keyed", 1_000, 7, FEW))  # Java compiles what is run again and again
-    together = _fixed(run(running, heard, Asked("keyed", 1_000, 7, FEW, batches=8)))
-    with as_on_a_cluster():
-        kept = _fixed(run(running, heard, Asked("keyed", 1_000, 7, FEW, batches=8)))
-        many = run(running, heard, Asked("keyed", max(setting.sizes(*KEYED)), 7, FEW))
+    """All rates: first Python's, then those of Java, which needs many batches until it has compiled what is run again and again."""
     costs = [standing_costs(queries, running.folder) for queries in setting.sizes(*SIZES)]
-    results = _results(setting, running, heard)
-    matching, reading = _rows(setting, running, heard, together, results["result_python"])
+    count = costs[-1].count / costs[-1].queries
+    sets = _python_runs(setting, running, heard)
+    results = _results(setting, running, heard, count)
+    small_batch = Asked("keyed", KEYED[0], 7, FEW, batches=MANY)
+    together = run(running, heard, small_batch)
+    with as_on_a_cluster():
+        kept = run(running, heard, small_batch)
+        many = run(running, heard, replace(small_batch, queries=max(setting.sizes(*KEYED))))
+    matching = _matching(sets, together, results["result_python"])
+    reading = _reading(setting, running, heard, together)
     small, large = costs[0], costs[-1]
     archive = _each(small, large, "archive")
     task, schedule = _tasks(running)
@@ -56,11 +60,11 @@ def measure(setting: Setting, running: Cluster, heard: Clocked) -> Rates:
         day=f"{datetime.now(UTC):%Y-%m-%d}",
         matching=matching,
         reading=reading,
-        batch=kept.seconds,
-        batch_together=together.seconds,
+        batch=kept.quickest,
+        batch_together=together.quickest,
         task=task,
         schedule=schedule,
-        ship=max((many.java - kept.java) / (archive * large.queries), LEAST),
+        ship=max(many.quickest - kept.quickest, SEEN) / (archive * large.queries),
         count=large.count / large.queries,
         add_up=large.add_up / large.queries,
         compiling=_each(small, large, "compiling"),
@@ -91,34 +95,47 @@ def machine() -> str:
     return f"one core of {name}, Python {platform.python_version()}, Spark {pyspark.__version__}, local disk"
 
 
-def _fixed(found: Run) -> Fixed:
-    return Fixed(found.seconds, found.python, found.java)
+def _python_runs(setting: Setting, running: Cluster, heard: Clocked) -> dict[Kind, dict[int, list[Measured]]]:
+    """Runs by kind and columns, one for each number of queries."""
+    sizes: dict[Kind, list[int]] = {"keyed": setting.sizes(*KEYED), "ranges": setting.sizes(*RANGES)}
+    return {
+        kind: {
+            columns: [
+                Measured(
+                    queries,
+                    run(running, heard, Asked(kind, queries, columns, setting.rows(rows), batches=BATCHES)),
+                )
+                for queries in several
+            ]
+            for columns, rows in ROWS.items()
+        }
+        for kind, several in sizes.items()
+    }
 
 
-def _rows(
-    setting: Setting, running: Cluster, heard: Clocked, fixed: Fixed, result: float
-) -> tuple[dict[Kind, Grid], Line]:
-    """Seconds of a row in Python by queries and columns, without those of its results; in Java by columns."""
-    sizes: dict[Kind, list[int]] = {
-        "keyed": setting.sizes(*KEYED),
-        "ranges": setting.sizes(*RANGES),
-    }
-    python: dict[Kind, list[list[float]]] = {"keyed": [], "ranges": []}
-    java = []
-    for columns in COLUMNS:
-        rows = setting.rows(ROWS[columns])
-        for kind, several in sizes.items():
-            found = [run(running, heard, Asked(kind, queries, columns, rows)) for queries in several]
-            python[kind].append(
-                [max(one.python - fixed.python - one.results * result, LEAST) / rows for one in found]
-            )
-            if kind == "keyed":  # the smallest set, which gives hardly any results
-                java.append(max(found[0].java - fixed.java, LEAST) / rows)
-    grids = {
-        kind: Grid(COLUMNS, tuple(Line(tuple(sizes[kind]), values) for values in _rising(python[kind])))
-        for kind in sizes
-    }
-    return grids, Line(COLUMNS, never_less(java))
+def _matching(sets: dict[Kind, dict[int, list[Measured]]], fixed: Run, result: float) -> dict[Kind, Grid]:
+    """Seconds of a row in Python by queries and columns, without those of its results."""
+    grids: dict[Kind, Grid] = {}
+    for kind, by_columns in sets.items():
+        table = [
+            [
+                max(one.run.python - fixed.python - one.run.results * result, LEAST) / one.run.rows
+                for one in several
+            ]
+            for several in by_columns.values()
+        ]
+        places = tuple(one.queries for one in next(iter(by_columns.values())))
+        grids[kind] = Grid(tuple(by_columns), tuple(Line(places, values) for values in _rising(table)))
+    return grids
+
+
+def _reading(setting: Setting, running: Cluster, heard: Clocked, fixed: Run) -> Line:
+    """Seconds of a row in Java by columns: few queries, which give hardly any results."""
+    found = [
+        run(running, heard, Asked("keyed", KEYED[0], columns, setting.rows(JAVA_ROWS * rows)))
+        for columns, rows in ROWS.items()
+    ]
+    return Line(tuple(ROWS), never_less([max(one.java - fixed.java, LEAST) / one.rows for one in found]))
 
 
 def _rising(table: list[list[float]]) -> list[tuple[float, ...]]:
@@ -130,7 +147,7 @@ def _rising(table: list[list[float]]) -> list[tuple[float, ...]]:
     return found
 
 
-def _results(setting: Setting, running: Cluster, heard: Clocked) -> dict[str, float]:
+def _results(setting: Setting, running: Cluster, heard: Clocked, count: float) -> dict[str, float]:
     """Seconds and bytes of a result in Python and Java: what rows with many take more than the same rows with few."""
     many = replace(MATCHING, rows=setting.rows(MATCHING.rows))
     few = replace(many, share=FEW_MATCHES)
@@ -138,15 +155,17 @@ def _results(setting: Setting, running: Cluster, heard: Clocked) -> dict[str, fl
     with as_on_a_cluster():
         there = run(running, heard, replace(many, keep=True)), run(running, heard, few)
 
-    def each(pair: tuple[Run, Run], name: str) -> float:
+    def each(pair: tuple[Run, Run], name: str, counting: float = 0.0) -> float:
         more, less = pair
-        return max((getattr(more, name) - getattr(less, name)) / (more.results - less.results), LEAST)
+        results = more.results - less.results
+        return max((getattr(more, name) - getattr(less, name) - counting) / results, LEAST)
 
-    together = each(here, "java")
+    counting = count * (many.queries - min(here[1].results, many.queries))
+    together = each(here, "java", counting)
     return {
         "result_python": (each(here, "python") + each(there, "python")) / 2,
         "result_java_together": together,
-        "result_java": max(each(there, "java"), together),
+        "result_java": max(each(there, "java", counting), together),
         "kept_bytes": there[0].kept,
         "written_bytes": here[0].written / here[0].results,
     }
@@ -163,8 +182,7 @@ def _tasks(running: Cluster) -> tuple[float, float]:
 
         job(many)
         return max(
-            min(seconds(lambda: job(many)) for _ in range(2))
-            - min(seconds(lambda: job(few)) for _ in range(2)),
+            seconds(lambda: job(many)) - seconds(lambda: job(few)),
             LEAST,
         ) / (many - few)
 
