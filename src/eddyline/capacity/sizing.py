@@ -4,7 +4,7 @@ R rows a second, Q queries, C columns, X matches per row, T seconds from batch t
 
     cores that are busy  d = R * (`matching`(Q, C) + `reading`(C))  +  R * X * (`result_python` + `result_java`)
     queries that match   D(r) = Q * (1 - exp(-share * r))           of r rows, all queries alike
-    the driver's seconds s = `batch` + `task` + `ship` * archive + 2 * n * `schedule` + n * D(R*T/n) * `add_up` + D(R*T) * `count`
+    the driver's seconds s = `batch` + `ship` * archive + 2 * n * `schedule` + n * D(R*T/n) * `add_up` + D(R*T) * `count`
     cores                n = d / (u - s/T)                          u: utilisation
 
 A batch is the driver's part, in which the cores wait, and the rows, which all cores share:  s + d*T/n = u*T.  T is the
@@ -230,8 +230,7 @@ class Sizing:
         return {
             "Spark's own, and what every batch writes down": rates.batch,
             "sending the compiled set": rates.ship * in_plan,
-            "starting tasks": rates.schedule * STAGES * tasks
-            + rates.task,  # which all cores do at the same time
+            "starting tasks": rates.schedule * STAGES * tasks,
             "adding up what tasks counted": rates.add_up * tasks * self._matched(rows / tasks),
             "counting queries in the registry": rates.count * self._matched(rows),
         }
@@ -300,4 +299,5 @@ def seconds_of_batch(
     fixed += rates.count * matched + rates.add_up * each * in_task
     if not together:
         fixed += rates.ship * min(rates.archive_bytes * load.queries, IN_PLAN)
-    return fixed + (rows * row + results * (rates.result_python + java) + each * rates.task) / cores
+    further = max(each - cores, 0) * rates.task  # one for each core is part of what a batch takes anyway
+    return fixed + (rows * row + results * (rates.result_python + java) + further) / cores
