@@ -10,50 +10,69 @@ from typer.testing import CliRunner
 
 from eddyline.capacity.measured import CHECKS, RATES
 from eddyline.cli import app
-from eddyline.cli.output.capacity import duration, number, size
+from eddyline.cli.output.capacity import number, size
 from tools.markdown import table
 
 EXAMPLE: Final = "eddyline pipeline capacity --queries 50000 --rows-per-second 200000"
 FAR: Final = "eddyline pipeline capacity --queries 1000000 --rows-per-second 10000000 --cores-per-worker 16"
+
+
 # name in `Rates`, what it is, how it is shown, on what it was measured
+def short(seconds: float) -> str:
+    """Seconds in a unit in which they are no tiny number.
+
+    >>> short(6.6e-7), short(0.0014), short(0.533), short(5.4e-9)
+    ('0.66 µs', '1.4 ms', '533 ms', '5.4 ns')
+    """
+    for least, unit in ((1.0, "s"), (1e-3, "ms"), (1e-7, "µs")):
+        if seconds >= least:
+            return f"{seconds / max(least, 1e-6):.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
 COSTS: Final[tuple[tuple[str, str, Callable[[float], str], str], ...]] = (
     (
         "result_python",
         "a result made, Python",
-        duration,
+        short,
         "rows with one match each beside the same rows with few",
     ),
     (
         "result_java",
         "a result taken back, kept and written, Java",
-        duration,
+        short,
         "the same, the way of a cluster",
     ),
     (
         "result_java_together",
         "a result written by the job that makes it, Java",
-        duration,
+        short,
         "the same, one machine",
     ),
-    ("batch", "a batch, on a cluster", duration, "batches of 10,000 rows, on the clock"),
-    ("batch_together", "a batch, on one machine", duration, "the same"),
-    ("task", "a task that hands rows to Python", duration, "a job of 110 tasks beside one of 10"),
+    ("batch", "a batch, on a cluster", short, "batches of 10,000 rows, on the clock"),
+    ("batch_together", "a batch, on one machine", short, "the same"),
+    ("task", "a task that hands rows to Python", short, "a job of many tasks beside one of few"),
     (
         "schedule",
         "a task that does not",
-        duration,
+        short,
         "the same; also what it costs the driver to start one, at most",
     ),
-    ("ship", "a byte of the compiled set in the plan of a batch", duration, "100,000 queries beside 1,000"),
+    (
+        "ship",
+        "a byte of the compiled set in the plan of a batch",
+        short,
+        "100,000 queries beside 1,000; 10 ms where less was seen",
+    ),
     (
         "count",
         "a query counted in the registry",
-        duration,
+        short,
         "100,000 queries counted for the second time, SQLite",
     ),
-    ("add_up", "a query in the summary of a task", duration, "summaries with 100,000 queries added up"),
-    ("compiling", "a query, when all are compiled", duration, "100,000 queries beside 10,000"),
-    ("change", "a query that stands, when 10 others come", duration, "the same"),
+    ("add_up", "a query in the summary of a task", short, "summaries with 100,000 queries added up"),
+    ("compiling", "a query, when all are compiled", short, "100,000 queries beside 10,000"),
+    ("change", "a query that stands, when 10 others come", short, "the same"),
     ("archive_bytes", "a query in the compiled set as it travels", size, "the same"),
     (
         "told_bytes",
@@ -61,7 +80,7 @@ COSTS: Final[tuple[tuple[str, str, Callable[[float], str], str], ...]] = (
         size,
         "compressed as Spark does it",
     ),
-    ("summary_bytes", "the same once it has come", size, ""),
+    ("summary_bytes", "the same once it has come", size, "as it is unpacked"),
     ("driver_bytes", "a query in the driver's Python", size, "resident, 100,000 queries beside 10,000"),
     ("worker_bytes", "a query in the files that the processes of a worker share", size, "the same"),
     ("process_bytes", "a query in each of these processes", size, "the same, after 40,000 rows were matched"),

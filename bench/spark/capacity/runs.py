@@ -27,7 +27,7 @@ from eddyline.registry import Put, Registry
 from eddyline.runtime.spark.base.settings import PipelineSettings, SinkSettings, SourceSettings
 from eddyline.spark import Pipeline
 
-WARM_UPS: Final = 2
+LEAST_WARM_UPS: Final = 2
 BATCHES: Final = 6
 
 
@@ -106,6 +106,7 @@ def as_on_a_cluster() -> Iterator[None]:
 
 def run(running: Cluster, heard: Clocked, asked: Asked) -> Run:
     """Run a pipeline until everything is read."""
+    warm_ups = max(LEAST_WARM_UPS, asked.batches // 2)  # Java is quicker with every batch for a while
     workload = asked.workload
     origin = running.path(workload, asked.rows) / "tuples.parquet"
     registry = running.folder / f"{workload.name} {asked.queries}.db"
@@ -134,8 +135,8 @@ def run(running: Cluster, heard: Clocked, asked: Asked) -> Run:
         heard.ticks.clear()
         with Pipeline(settings).start(running.spark) as pipeline:
             pipeline.await_termination()
-            reports = pipeline.reports()[WARM_UPS:]
-        seconds, ticks = heard.taken(asked.batches)[WARM_UPS:], heard.ticks[WARM_UPS - 1 :]
+            reports = pipeline.reports()[warm_ups:]
+        seconds, ticks = heard.taken(asked.batches)[warm_ups:], heard.ticks[warm_ups - 1 :]
         results = sum(sum(report.delivered.values()) for report in reports)
         kept = _kept(running, str(folder / "out")) if asked.keep else 0.0
         written = sum(path.stat().st_size for path in (folder / "out").rglob("*.parquet"))

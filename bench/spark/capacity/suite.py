@@ -26,6 +26,7 @@ RESULTS: Final = LATEST.with_name(capacity_report.NAME)
 PREDICTED: Final = "predicted"
 ONE: Final = Asked("keyed", 30_000, 20, 400_000, share=3e-6)
 ALONE: Final = "1 core"
+BATCHES: Final = 14  # of a run whose Java has just been started
 PLACES: Final = {"2 cores": 2, "2 workers": 2}  # with a session of their own; by tasks of a batch
 
 
@@ -40,7 +41,7 @@ def predictions(setting: Setting, running: Cluster) -> Iterator[Record]:
     _write(rates, checks)
     yield _record(checks[-1])
     for place, tasks in PLACES.items():
-        several = Asked(**{**asdict(asked), "files": tasks})
+        several = Asked(**{**asdict(asked), "files": tasks, "batches": BATCHES})
         checks.append(_check(rates, place, several, in_its_own_process(place, several)))
         _write(rates, checks)
         yield _record(checks[-1])

@@ -96,10 +96,11 @@ def _batch(sizing: Sizing) -> list[tuple[str, str]]:
     largest = max(sizing.driver_parts, key=sizing.driver_parts.__getitem__)
     version = size(sizing.archive_bytes)
     files = sizing.files * 86_400 / seconds
+    tasks = "one for each core" if sizing.is_possible else "where the search for enough cores has ended"
     return [
         ("trigger", f"{seconds:g} seconds"),
         ("rows", number(sizing.batch_rows)),
-        ("tasks", f"{sizing.tasks:,}, one for each core"),
+        ("tasks", f"{sizing.tasks:,}, {tasks}"),
         ("the driver's part", f"{duration(sizing.driver_seconds)}, most of it {largest}"),
         (
             "results",
