@@ -44,9 +44,8 @@ STEPS: dict[str, tuple[type, str]] = {  # of a batch, in their order
     "commit": (VersionLog, "commit"),
     "forget": (BatchContext, "forget"),
 }
-TOGETHER = frozenset(
-    {"write together", "rename", "deliver together"}
-)  # only where no file is cut, and on a disk
+# only where no file is cut, and on a disk
+TOGETHER = frozenset({"write together", "rename", "deliver together"})
 
 
 def main(folder: Path, start: int) -> None:

@@ -390,12 +390,16 @@ def _at(call, block):
     return block * number(call, RESULTS) * WORDS if number(call, KEEP) else 0
 
 
+@part
+def _groups(own):
+    """The fields of a frame of GROUPS."""
+    return int64s(own, 0), int64s(own, 1), int64s(own, 2), int64s(own, 3), int32s(own, 4)
+
+
 @stage(*GROUPS)
 def grouped(call, own, block):
     """Conjunctions of masks: arity, first result, size and operand offset of each group, and the operands."""
-    arities, firsts, sizes, offsets, operands = (
-        int64s(own, 0), int64s(own, 1), int64s(own, 2), int64s(own, 3), int32s(own, 4)
-    )  # fmt: skip
+    arities, firsts, sizes, offsets, operands = _groups(own)
     masks, out, at = uint64s(call, MASKS), uint64s(call, OUT), _at(call, block)
     streaming = number(call, STREAMING) != 0
     for g in range(len(arities)):
@@ -406,9 +410,7 @@ def grouped(call, own, block):
 @stage(*GROUPS)
 def count_grouped(call, own, block):
     """As `grouped`, results only being counted."""
-    arities, firsts, sizes, offsets, operands = (
-        int64s(own, 0), int64s(own, 1), int64s(own, 2), int64s(own, 3), int32s(own, 4)
-    )  # fmt: skip
+    arities, firsts, sizes, offsets, operands = _groups(own)
     masks, out, counts = uint64s(call, MASKS), uint64s(call, OUT), int64s(call, COUNTS)
     for g in range(len(arities)):
         own_operands = operands[offsets[g] :]
@@ -439,25 +441,26 @@ def always(call, own, block):
         out[word] = ~np.uint64(0)
 
 
+@part
+def _direct(own):
+    """The fields of a frame of DIRECT."""
+    groups = int64s(own, 0), int64s(own, 1), int64s(own, 2), int64s(own, 3)
+    return (*groups, int64s(own, 4), uint8s(own, 5), uint8s(own, 6))
+
+
 @stage(*DIRECT)
 def direct(call, own, block):
     """Conjunctions without masks in between; see `index.direct.Direct` for the fields."""
-    groups = (
-        int64s(own, 0), int64s(own, 1), int64s(own, 2), int64s(own, 3), int64s(own, 4), uint8s(own, 5), uint8s(own, 6)
-    )  # fmt: skip
     ids, stride, scratch = uint8s(call, IDS8), number(call, STRIDE), uint64s(call, GATHERED)
     out, at, streaming = uint64s(call, OUT), _at(call, block), number(call, STREAMING) != 0
-    _compare_directly(groups, ids, stride, block * BLOCK, scratch, out, at, streaming)
+    _compare_directly(_direct(own), ids, stride, block * BLOCK, scratch, out, at, streaming)
 
 
 @stage(*DIRECT)
 def count_direct(call, own, block):
     """As `direct`, results only being counted."""
-    groups = (
-        int64s(own, 0), int64s(own, 1), int64s(own, 2), int64s(own, 3), int64s(own, 4), uint8s(own, 5), uint8s(own, 6)
-    )  # fmt: skip
     ids, stride, scratch = uint8s(call, IDS8), number(call, STRIDE), uint64s(call, GATHERED)
-    _count_directly(groups, ids, stride, block * BLOCK, scratch, int64s(call, COUNTS))
+    _count_directly(_direct(own), ids, stride, block * BLOCK, scratch, int64s(call, COUNTS))
 
 
 @kernel

@@ -98,40 +98,19 @@ def _reader(kind):
     return array_type(FRAME, types.int64), generate
 
 
-@intrinsic
-def int64s(typing, fields, place):
-    """The field of that number as an array of int64."""
-    return _reader(types.int64)
+def _array_field(kind):
+    """What gives, in a kernel, the field of a number as an array of a type: `int64s(frame, 3)`."""
+
+    def field(typing, fields, place):
+        return _reader(kind)
+
+    field.__name__ = field.__qualname__ = f"{kind.name}s"
+    return intrinsic(field)
 
 
-@intrinsic
-def int32s(typing, fields, place):
-    """The field of that number as an array of int32."""
-    return _reader(types.int32)
-
-
-@intrinsic
-def uint8s(typing, fields, place):
-    """The field of that number as an array of uint8."""
-    return _reader(types.uint8)
-
-
-@intrinsic
-def uint16s(typing, fields, place):
-    """The field of that number as an array of uint16."""
-    return _reader(types.uint16)
-
-
-@intrinsic
-def uint32s(typing, fields, place):
-    """The field of that number as an array of uint32."""
-    return _reader(types.uint32)
-
-
-@intrinsic
-def uint64s(typing, fields, place):
-    """The field of that number as an array of uint64."""
-    return _reader(types.uint64)
+int32s, int64s = _array_field(types.int32), _array_field(types.int64)
+uint8s, uint16s = _array_field(types.uint8), _array_field(types.uint16)
+uint32s, uint64s = _array_field(types.uint32), _array_field(types.uint64)
 
 
 @intrinsic

@@ -128,9 +128,8 @@ def _matching_rows(df: DataFrame, work: MatchWork, columns: Sequence[str], name:
         name, kind.elementType if work.explode else kind, nullable=nullable
     )
     places = tuple([df.columns.index(column) for column in columns])
-    plain = df.toDF(
-        *[f"_{place}" for place in range(len(df.columns))]
-    )  # mapInArrow stumbles over names with dots
+    # mapInArrow stumbles over names with dots
+    plain = df.toDF(*[f"_{place}" for place in range(len(df.columns))])
     return plain.mapInArrow(carried_rows(partial(matching_rows, work, places)), schema)
 
 
