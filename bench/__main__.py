@@ -81,6 +81,7 @@ _TABLES: Final[dict[str, TableName]] = {
 def _on_spark(names: list[str] | None) -> dict[str, Suite]:
     """The measurements on Spark, which is started when the first of them is."""
     from bench.spark.cluster import cluster
+
     def together(setting: Setting) -> Iterator[Record]:
         by_cores: dict[int, list[str]] = {}
         for name in names or SPARK_SUITES:
@@ -162,7 +163,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--quick", action="store_true", help="small batches, up to 10,000 queries")
     run.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
     spark = commands.add_parser("spark", help="measure on Spark, on one core, pipelines on two")
-    spark.add_argument("--workload", choices=list(SPARK_SUITES), action="extend", nargs="+", help="all if not given")
+    spark.add_argument(
+        "--workload", choices=list(SPARK_SUITES), action="extend", nargs="+", help="all if not given"
+    )
     spark.add_argument("--quick", action="store_true", help="few rows, up to 10,000 queries")
     spark.add_argument("--queries", type=int, default=1_000_000, help="the largest set of queries")
     shown = commands.add_parser("report", help="write the tables of docs/benchmarks.md and the README")

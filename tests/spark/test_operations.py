@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,9 @@ import pytest
 
 from eddyline.errors import FileError, SetupError
 from eddyline.runtime.spark.pipeline import pipeline as starting
+from eddyline.runtime.spark.pipeline import supervision
 from eddyline.runtime.spark.pipeline.batch import run as batches
+from eddyline.runtime.spark.pipeline.source_watch import SourceWatch
 from eddyline.runtime.spark.watching import Metrics
 from eddyline.spark import Pipeline
 from tests.spark.pipelines import Place, quotes, run
@@ -102,7 +105,11 @@ def test_how_it_is_while_it_runs_idles_and_hangs(
     place.register(ALL)
     for number in range(2):
         place.write(f"{number}.json", quotes(number * 6))
-    settings = replace(place.settings, trigger="100 milliseconds", prometheus="127.0.0.1:0", stalled_after=1)
+    settings = replace(place.settings, trigger="100 milliseconds", prometheus="127.0.0.1:0")
+    passed = [0.0]
+    monkeypatch.setattr(
+        supervision, "SourceWatch", partial(SourceWatch, lambda: time.monotonic() + passed[0])
+    )
     with held(monkeypatch) as holding, Pipeline(settings).start(spark) as running:
         assert running.endpoint is not None
         url = running.endpoint.url
@@ -120,8 +127,13 @@ def test_how_it_is_while_it_runs_idles_and_hangs(
         holding.append(1)
         place.write("2.json", quotes(12))
         place.write("3.json", quotes(18))
-        until(lambda: asked(url, "/healthz")[0] == 503)
-        assert "its batch has run for" in asked(url, "/healthz")[1]
+        supervisor: Any = running._supervisors[0]
+        until(
+            lambda: supervisor._function.busy and supervisor._watch.last.mark[0] == supervisor._function.calls
+        )
+        assert asked(url, "/healthz") == (200, "ok")
+        passed[0] += settings.stalled_after
+        assert asked(url, "/healthz")[0] == 503 and "its batch has run for" in asked(url, "/healthz")[1]
         assert asked(url, "/readyz")[0] == 503 and not running.status["sources"]["quotes"]["idle"]
         until(lambda: gauges(running)['eddyline_backlog_files{source="quotes"}'] == 1)
         assert gauges(running)["eddyline_healthy{}"] == 0

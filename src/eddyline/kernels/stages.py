@@ -14,7 +14,7 @@ to the rest.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -34,17 +34,18 @@ class Stage:
     def __init__(self, function: Callable[..., None], kinds: tuple[type, ...]) -> None:
         self.function = function
         self.kinds = kinds
+        self._compiled: Any = None
+        self._compiling = Lock()
 
     @property
     def address(self) -> int:
         """Where its machine code is; compiled, or read from the disk, when somebody asks."""
-        found: int = self._compiled.address
+        # Once: numba promises machine code only as long as its function is there, and of two only one would be kept.
+        with self._compiling:
+            if self._compiled is None:
+                self._compiled = cfunc(_SIGNATURE, nopython=True, cache=True)(self.function)
+            found: int = self._compiled.address
         return found
-
-    @cached_property
-    def _compiled(self) -> Any:
-        """Kept as long as the stage: numba promises machine code only as long as its function is there."""
-        return cfunc(_SIGNATURE, nopython=True, cache=True)(self.function)
 
     def frame(self, *values: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Its own arrays as the kernel reads them."""

@@ -1,4 +1,4 @@
-"""Has the kernels compiled before somebody waits for them: small sets of queries that use every executor.
+"""Compiles the kernels before anyone has to wait for them: small sets of queries that use every executor.
 
 Compiled code is kept on the disk for all processes of a user on this machine, see `eddyline.kernels`. One process compiles at
 a time: others that want the same wait for it, since together they would all take longer.
@@ -36,7 +36,7 @@ def warm(*, thorough: bool = False) -> None:
 
     `thorough` also takes those that only some need: counts, single rows, regular expressions, arithmetic.
     """
-    with _alone(cache_folder()) as folder:
+    with _sole_writer(cache_folder()) as folder:
         for texts in (_keyed_queries(), _sliced_queries()):
             _lists(texts, _ROWS)
         if thorough:
@@ -95,7 +95,7 @@ def _numbered(conditions: list[str]) -> dict[str, str]:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[Path]:
+def _sole_writer(folder: Path) -> Iterator[Path]:
     """Hold the lock of a folder; where it cannot be locked, or its holder takes too long, go on without."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,8 @@ def test_the_pod_has_settings_probes_and_time_to_end(tmp_path: Path, monkeypatch
     settings = read_settings(tmp_path / "market.toml")
     assert settings.prometheus == "0.0.0.0:9108" and "containerPort: 9108" in text
     assert _number(r"terminationGracePeriodSeconds: (\d+)", text) > settings.stop_within + AT_ONCE
-    assert text.count("path: /readyz") == 2 and text.count("path: /healthz") == 1
+    probes = dict(re.findall(r"(\w+)Probe:.*\n\s+httpGet: \{path: (/\w+)", text))
+    assert probes == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}
     assert "replicas: 1 " in text and "type: Recreate" in text
 
 

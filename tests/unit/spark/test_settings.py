@@ -183,7 +183,12 @@ def test_addresses_stay_as_they_are(folder: Path) -> None:
         ('checkpoint = "s"', 'checkpoint = "s"\ntime_zone = "Wien"', "no time zone", "Europe/Vienna"),
         ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = 70000', "70000, and may be 0 to 65535", None),
         ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = ":9"', "no address in front of", "0.0.0.0:9108"),
-        ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = "all"', '"all" is no port', "0.0.0.0:9108"),
+        (
+            'checkpoint = "s"',
+            'checkpoint = "s"\nprometheus = "all"',
+            '"all" is neither a port',
+            "0.0.0.0:9108",
+        ),
         ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = "::1:9"', "in brackets", None),
         ('checkpoint = "s"', 'checkpoint = "s"\nprometheus = true', "must be a whole number", None),
         ('checkpoint = "s"', 'checkpoint = "s"\nstop_within = -1', "-1, and may be 0 to", None),

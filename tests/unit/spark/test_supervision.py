@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Timer
 from types import SimpleNamespace
 from typing import Any
 
@@ -70,3 +71,37 @@ def test_a_java_that_has_ended_is_not_asked_again(script: str, pauses: int) -> N
     one._run()
     assert isinstance(one.failure, SparkGoneError) and len(one.pauses) == pauses
     assert one.vitals.failure == one.failure.message
+
+
+class Query:
+    """A query that Spark is asked about; its batch ends after so many looks, or when it is stopped."""
+
+    lastProgress = None
+
+    def __init__(self, one: Supervisor, looks: int) -> None:
+        self.isActive = True
+        self.looks = 0
+        self._one = one
+        self._until = looks
+
+    @property
+    def status(self) -> dict[str, object]:
+        self.looks += 1
+        self._one._function.busy = self.looks < self._until
+        return {"isTriggerActive": True, "isDataAvailable": True}
+
+    def stop(self) -> None:
+        self.isActive = False
+
+
+def test_an_orderly_stop_goes_on_looking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits for a long batch to end must not be told that Spark does not answer."""
+    monkeypatch.setattr(supervision, "LOOK_CLOSER", 0.0)
+    one = Scripted("")
+    one._function.busy = True
+    query: Any = Query(one, looks=3)
+    timer = Timer(5.0, one._at_once.set)
+    timer.start()
+    one._stop(query)
+    timer.cancel()
+    assert query.looks == 3 and not query.isActive and not one._at_once.is_set()

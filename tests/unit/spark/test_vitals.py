@@ -92,6 +92,23 @@ def test_triggers_that_follow_one_another_without_a_pause() -> None:
     assert watch.last.trigger_since is None and watch.last.idle and watch.last.between == clock.now
 
 
+def test_a_search_that_takes_longer_than_the_time_between_two() -> None:
+    """Every look then finds one at work. Spark tells every ten seconds that there was nothing to read, with the time."""
+    clock = Clock()
+    watch = SourceWatch(clock, clock)
+    longest = 0.0
+    for second in range(100):
+        told = {"batchId": 7, "timestamp": f"2026-03-02T10:00:{second // 10 * 10:02}.000Z"}
+        watch.see({"isTriggerActive": True, "isDataAvailable": False}, json.dumps(told), 14)
+        longest = max(longest, watch.seconds_since(watch.last.trigger_since) or 0.0)
+        clock.now += 1
+    assert longest < 10
+    for _ in range(20):  # it hangs
+        watch.see({"isTriggerActive": True, "isDataAvailable": False}, json.dumps(told), 14)
+        clock.now += 1
+    assert watch.seconds_since(watch.last.trigger_since) == 30
+
+
 def test_executors_that_are_gone() -> None:
     clock = Clock()
     watch = SourceWatch(clock, clock)

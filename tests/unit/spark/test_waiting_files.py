@@ -79,6 +79,18 @@ def test_too_many_are_not_counted(
     place.taken("0", "a.json")
     monkeypatch.setattr(module, "MOST_BYTES", 1)
     assert place.count is None
+    monkeypatch.undo()
+    assert place.count is None and not place._waiting._seen, "the log only grows: nothing of it is kept"
+
+
+def test_a_folder_that_is_away(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.come("a.json")
+    assert place.count == 1
+    away = place.files.rename(tmp_path / "away")
+    assert place.count is None, "nobody knows, which is not none"
+    away.rename(place.files)
+    assert place.count == 1
 
 
 def test_sources_of_which_only_spark_knows(tmp_path: Path) -> None:

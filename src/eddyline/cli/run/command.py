@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
@@ -16,6 +16,8 @@ from eddyline.cli.output.terminal import Exit, Printer, counted, counted_rows, n
 from eddyline.cli.run.stopping import Stopping
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from eddyline.cli.run.view import View
     from eddyline.runtime.spark.base.settings import PipelineSettings
     from eddyline.runtime.spark.pipeline.plan import PipelinePlan, SourcePlan
@@ -40,7 +42,7 @@ def run(
         str | None,
         typer.Option(
             metavar="[ADDRESS:]PORT",
-            help="Serve metrics and health here; a port alone is one of 127.0.0.1.",
+            help="Serve metrics and health here; a port alone listens on 127.0.0.1.",
         ),
     ] = None,
     no_view: Annotated[
@@ -57,8 +59,8 @@ def run(
     stops after the batch that runs, a second one at once; started again it goes on where it was.
 
     The exit code is 0 at the end of the data and after a stop, 3 when the pipeline failed, 4 when Spark's Java has
-    ended, 5 when the batch did not end within stop_within seconds, 130 when it was stopped at once. With --dry-run
-    it is 1 when a query would be left out or has no sink.
+    ended, 5 when the batch, or closing after it, did not end within stop_within seconds, 130 when it was stopped at
+    once. With --dry-run it is 1 when a query would be left out or has no sink.
 
     \b
     Examples:
@@ -157,22 +159,35 @@ def _run(settings: PipelineSettings, *, as_json: bool, no_view: bool) -> None:
     with ExitStack() as stack:
         told = stack.enter_context(_Told())
         # As the first process of a container, one that says nothing about SIGTERM does not get it.
-        stack.enter_context(_interruptible())
-        note("starting Spark" + ("" if settings.prometheus is None else f"; health at {settings.prometheus}"))
+        stack.enter_context(_handled_by(signal.default_int_handler))
+        note(_starting(settings))
         running = Pipeline(settings).start()
+        stopping = stack.enter_context(Stopping(running.ask_to_stop, settings.stop_within, told.tell))
+        stack.enter_context(
+            _handled_by(stopping.signalled)
+        )  # Spark has put a handler of its own in its place
         stack.callback(running.stop)
-        stack.enter_context(_interruptible())  # again: Spark has put a handler of its own in its place
         for id, reason in running.problems.items():
             note(f'query "{id}" is left out: {reason}')
         if running.endpoint is not None:
             note(f"metrics at {running.endpoint.url}")
         if not as_json:
             told.view = stack.enter_context(_view(settings, no_view))
-        stopping = Stopping(running.stop, settings.stop_within, told.tell)
-        totals = told.watch(running, stopping)
+        totals = told.watch(running)
+    if stopping.asked > 1:
+        raise KeyboardInterrupt
     _end(running, totals, as_json)
     if stopping.is_cut_short:
         raise typer.Exit(Exit.BATCH_STOPPED)
+
+
+def _starting(settings: PipelineSettings) -> str:
+    from eddyline.runtime.spark.base.addresses import ListenAddress
+
+    address = None if settings.prometheus is None else ListenAddress.of(settings.prometheus)
+    if address is None or not address.port:  # any port that is free is told when it is known
+        return "starting Spark"
+    return f"starting Spark; health at {address.url('/healthz')}"
 
 
 def _view(settings: PipelineSettings, no_view: bool) -> View:
@@ -223,37 +238,30 @@ class _Told(logging.Handler):
         else:
             self.view.tell(text)
 
-    def watch(self, running: RunningPipeline, stopping: Stopping) -> PipelineTotals:
-        """Show batches until the end; the first Ctrl-C asks for it, the second one takes it."""
+    def watch(self, running: RunningPipeline) -> PipelineTotals:
+        """Show batches until the end."""
         from eddyline.runtime.spark.watching.totals import PipelineTotals
 
         tail, totals, over = running.follow(), PipelineTotals(), False
         while not over:
-            try:
-                over = running.await_termination(LOOK)
-            except KeyboardInterrupt:
-                stopping.ask()
-            if not over:
-                stopping.look()
+            over = running.await_termination(LOOK)
             for report in tail.read():
                 totals = totals.plus(report)
                 if self.view is not None:
                     self.view.update(report)
-        if stopping.asked > 1:
-            raise KeyboardInterrupt
         return totals
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
+def _handled_by(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     """Take a request to terminate as a Ctrl-C, and a Ctrl-C as one: Spark's own handler would cancel the batch that runs."""
     wanted = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(one, signal.default_int_handler) for one in wanted]
+    before = [signal.signal(one, handler) for one in wanted]
     try:
         yield
     finally:
-        for one, handler in zip(wanted, before, strict=True):
-            signal.signal(one, handler)
+        for one, former in zip(wanted, before, strict=True):
+            signal.signal(one, former)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from eddyline.execute.pool import LINE, POOL
 from eddyline.execute.sliced.family_index import with_families
 from eddyline.execute.sliced.formulas import Formulas
 from eddyline.execute.sliced.patterns import Patterns
-from eddyline.execute.sliced.stages import Call, Stages
+from eddyline.execute.sliced.stages import BlockCall, Stages
 from eddyline.functions.evaluate import Evaluation
 from eddyline.index.sliced.hull import Hull
 from eddyline.index.sliced.patterns import build_patterns
@@ -172,7 +172,7 @@ class Sliced:
         program = self.index.program
         scratch = POOL.take((program.slots + 1) * WORDS, np.uint64)
         scratch[:] = 0
-        call = Call(
+        call = BlockCall(
             located.ids,
             located.blocks * BLOCK,
             located.hits,

@@ -27,7 +27,7 @@ _SHELVES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class BlockCall:
     """What one call reads and writes; see `kernels.sliced` for the fields."""
 
     ids: Sequence[npt.NDArray[Any]]
@@ -53,7 +53,7 @@ class Stages:
         self._always = index.program.always
         self._kept: list[npt.NDArray[Any]] = []
 
-    def run(self, call: Call, first: int, last: int, rows: int) -> None:
+    def run(self, call: BlockCall, first: int, last: int, rows: int) -> None:
         """Results of blocks first .. last - 1, the tail of the last one cleared; counted if there are places for counts."""
         if first >= last:
             return
@@ -65,7 +65,7 @@ class Stages:
             assert last - first == 1, "whole blocks are counted by `count`"
             kernels.add_counts(call.out, 0, call.results, call.counts)
 
-    def count(self, call: Call, first: int, last: int) -> None:
+    def count(self, call: BlockCall, first: int, last: int) -> None:
         """Count the results of blocks that are whole."""
         if first >= last:
             return
@@ -73,7 +73,7 @@ class Stages:
         begin, end = self._always
         call.counts[begin:end] += BLOCK * (last - first)
 
-    def _call(self, stages: Counts, call: Call, first: int, last: int) -> None:
+    def _call(self, stages: Counts, call: BlockCall, first: int, last: int) -> None:
         gathered = np.empty(GATHERED * WORDS, np.uint64)
         values = (
             *call.ids,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 THIS_MACHINE: Final = "127.0.0.1"
-MOST: Final = 65535  # the last port
+LAST_PORT: Final = 65535
+_ANY: Final = {"0.0.0.0": THIS_MACHINE, "::": "::1"}  # what a client on this machine asks instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,20 @@ class ListenAddress:
         host, colon, port = str(given).strip().rpartition(":")
         if colon and not host:
             raise ValueError(f'"{given}" has no address in front of its port; write "0.0.0.0:9108" for all')
-        if not (port.isascii() and port.isdigit() and int(port) <= MOST):
-            raise ValueError(f'"{given}" is no port from 0 to {MOST}, and no address with one')
+        if not (port.isascii() and port.isdigit() and int(port) <= LAST_PORT):
+            raise ValueError(f'"{given}" is neither a port (0 to {LAST_PORT}) nor an address with a port')
         bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
         if ":" in bare and bare == host:
             raise ValueError(f'"{given}": write an address of IPv6 in brackets, "[::1]:9108"')
         return ListenAddress(bare or THIS_MACHINE, int(port))
+
+    def url(self, path: str) -> str:
+        """Where a path of it is found from this machine.
+
+        >>> ListenAddress.of("0.0.0.0:9108").url("/healthz")
+        'http://127.0.0.1:9108/healthz'
+        """
+        return f"http://{ListenAddress(_ANY.get(self.host, self.host), self.port)}{path}"
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

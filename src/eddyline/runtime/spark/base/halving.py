@@ -46,9 +46,14 @@ def failed_by_itself(error: Exception) -> bool:
     """Whether a job failed by itself: it was not stopped, and Spark is still there."""
     from pyspark.errors import PySparkException
 
-    if any(mark in str(error) for mark in _CANCELLED):
+    if was_stopped(error):
         return False
     return isinstance(error, PySparkException) or is_plain_java(error)
+
+
+def was_stopped(error: Exception) -> bool:
+    """Whether a job failed because it was stopped, with its query or by somebody."""
+    return any(mark in str(error) for mark in _CANCELLED)
 
 
 def is_plain_java(error: Exception) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final, cast, get_args
 from eddyline.config import StrategyName
 from eddyline.errors import FileError
 from eddyline.functions.zones import find_zone
-from eddyline.runtime.spark.base.addresses import MOST, ListenAddress
+from eddyline.runtime.spark.base.addresses import LAST_PORT, ListenAddress
 from eddyline.runtime.spark.base.folders import check_apart
 from eddyline.runtime.spark.base.remote_folders import is_address
 from eddyline.runtime.spark.base.secrets import Secret, Value
@@ -194,7 +194,7 @@ def _trigger(table: TomlTable) -> str:
 
 
 def _listening(table: TomlTable) -> int | str | None:
-    where = table.number_or_text("prometheus", 0, MOST)
+    where = table.number_or_text("prometheus", 0, LAST_PORT)
     try:
         if where is not None:
             ListenAddress.of(where)

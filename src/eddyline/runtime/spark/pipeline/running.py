@@ -205,7 +205,7 @@ class RunningPipeline:
 
         A batch that is stopped at once runs again, with the same version, when the pipeline is started again.
         """
-        self._ask(now=now)
+        self.ask_to_stop(now=now)
         deadline = None if timeout is None else time.monotonic() + timeout
         for supervisor in self._supervisors:
             supervisor.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
@@ -213,6 +213,12 @@ class RunningPipeline:
             return False
         self._close()
         return True
+
+    def ask_to_stop(self, *, now: bool = False) -> None:
+        """Have it stop after the batches that run, or at once, and do not wait for it."""
+        self._stopping = True
+        for supervisor in self._supervisors:
+            supervisor.stop(now=now)
 
     def __enter__(self) -> RunningPipeline:
         return self
@@ -222,16 +228,11 @@ class RunningPipeline:
     ) -> None:
         self.stop()
 
-    def _ask(self, *, now: bool) -> None:
-        self._stopping = True
-        for supervisor in self._supervisors:
-            supervisor.stop(now=now)
-
     def _end_others(self) -> None:
         """One source has failed: the others may end their batch, within the time that any stop has."""
         if self._give_up_at is None:
             self._give_up_at = time.monotonic() + self.settings.stop_within
-        self._ask(now=time.monotonic() >= self._give_up_at)
+        self.ask_to_stop(now=time.monotonic() >= self._give_up_at)
 
     def _close(self) -> None:
         with self._closing:

@@ -233,6 +233,7 @@ class Supervisor:
             waited += 0.02
             if remote and waited > LONGEST_STOP:
                 break
+            self._look_closer(query)  # a batch may take long: Spark still answers
         query.stop()
 
     def _reason(self, error: Exception) -> EddylineError | StreamChanged | None:

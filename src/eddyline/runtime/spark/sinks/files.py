@@ -11,8 +11,10 @@ a replayed batch has the same rows, so it is the same. Where renaming is not one
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
+import errno
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -52,80 +54,79 @@ class FileSink(FolderSink):
 
     def __init__(self, settings: SinkSettings, folder: Path) -> None:
         super().__init__(settings, folder)
-        self.apart_until: dict[
-            str, int
-        ] = {}  # by source the batch from which its rows may be written with others
-        self._written: dict[tuple[str, int], Path] = {}  # rows of batches that were written with others
 
-    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
-        """Write a batch, if it is not there yet; gives its rows where the format tells."""
+    def deliver(
+        self, rows: DataFrame, batch: Batch, typed: TypedList | None = None, written: Path | None = None
+    ) -> int | None:
+        """Write a batch, if it is not there yet; gives its rows where the format tells.
+
+        `written` is where another job has written them already; if they are not there any more, they are written anew.
+        """
         storage = self._storage
         place = batch_folder(batch)
         with delivering(self._settings, batch):
-            written_before = self._written.get(_key(batch))
             if storage.is_committed(place):
-                if written_before is None:  # else other sinks have their rows below it
+                if written is None:  # else other sinks have their rows below it
                     self.remove_leftovers(batch)
                 return None
-            if written_before is not None and written_before.is_dir():
-                return self._take(written_before, place, typed)
-            self.remove_leftovers(batch)
+            if written is not None and written.is_dir():
+                return self._take(written, batch, typed)
+            if written is None:
+                self.remove_leftovers(batch)
             staged = new_attempt(batch, self._owner)
-            try:
+            with _filling(storage, staged):
                 self._write(rows, batch, typed, storage, staged)
-            except Exception:
-                with suppress(OSError):
-                    storage.remove(staged)  # on a full disk every byte counts
-                raise
-            written = storage.files(staged)
+            files = storage.files(staged)
             count = None
             if self._settings.format == "parquet" and isinstance(storage, LocalOutput):
-                count = _count(storage.root / staged / file for file, _ in written or [])
-            if count == 0 or not any(size for _, size in written or []):
-                self._check_empty(rows, written is not None)
+                count = _count(storage.root / staged / file for file, _ in files or [])
+            if count == 0 or not any(size for _, size in files or []):
+                self._check_empty(rows, files is not None)
                 storage.remove(staged)
                 return 0
             self._owner.check()  # after the files were listed (batch_folders.py says why)
-            storage.commit(staged, place, [file for file, _ in written or []])
+            storage.commit(staged, place, [file for file, _ in files or []])
             return count
 
     def remove_leftovers(self, batch: Batch) -> None:
         """Remove what attempts that were killed have left of a batch, or of others of its source."""
         remove_leftovers(self._storage, batch, self._owner)
 
-    def _take(self, written: Path, place: str, typed: TypedList | None) -> int | None:
+    def _take(self, written: Path, batch: Batch, typed: TypedList | None) -> int | None:
         """Put rows that another job has written in their place."""
         self._output_columns.settle(typed)
         count = _count(written.rglob("*.parquet"))
         self._owner.check()  # after the rows were counted (batch_folders.py says why)
-        storage = self._storage
+        storage, place = self._storage, batch_folder(batch)
         assert isinstance(storage, LocalOutput), "rows are written with others on this machine only"
-        storage.adopt(written, place)
+        try:
+            storage.adopt(written, place)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            # Two mounts of one disk: they have the same device, and nothing can be renamed from one to the other.
+            if not written.is_relative_to(storage.root):
+                self.remove_leftovers(batch)
+            staged = new_attempt(batch, self._owner)
+            with _filling(storage, staged):
+                shutil.copytree(written, storage.root / staged)
+            self._owner.check()
+            storage.adopt(storage.root / staged, place)
         return count
-
-    def take_written(self, batch: Batch, folder: Path) -> None:
-        """Say that the rows of a batch lie in a folder, to be taken from there; one that does not exist has none."""
-        self._written[_key(batch)] = folder
-
-    def forget_written(self, batch: Batch) -> None:
-        """Say that they do not lie there any more."""
-        self._written.pop(_key(batch), None)
 
     def local_staging(self, batch: Batch) -> Path | None:
         """Where a batch can be staged, on this machine's file systems; None where its files lie elsewhere."""
         root = self._local_root
         return None if root is None else root / new_attempt(batch, self._owner)
 
-    def likeness(self, batch: Batch) -> tuple[object, ...] | None:
+    def layout_key(self, batch: Batch) -> tuple[object, ...] | None:
         """What sinks must have in common for one job to write the rows of both; None where that is not to be."""
         root, settings = self._local_root, self._settings
-        if (
-            root is None
-            or settings.format != "parquet"
-            or batch.batch_id < self.apart_until.get(batch.source, 0)
-        ):
+        if root is None or settings.format != "parquet":
             return None
         if self._storage.is_committed(batch_folder(batch)):  # a replay: there is nothing to write
+            return None
+        if not root.is_dir():  # somebody has deleted it
             return None
         options = sorted((name, str(value)) for name, value in revealed_all(settings.options).items())
         return (root.stat().st_dev, settings.partition_by, tuple(options))
@@ -162,8 +163,15 @@ class FileSink(FolderSink):
         writer.partitionBy(*parts, *self._settings.partition_by).mode("overwrite").save(to)
 
 
-def _key(batch: Batch) -> tuple[str, int]:
-    return batch.source, batch.batch_id
+@contextmanager
+def _filling(storage: OutputFolder, staged: str) -> Iterator[None]:
+    """Fill a folder that is not there yet, and is not there afterwards if that fails."""
+    try:
+        yield
+    except Exception:
+        with suppress(OSError):
+            storage.remove(staged)  # on a full disk every byte counts
+        raise
 
 
 def _count(files: Iterable[Path]) -> int | None:

@@ -32,12 +32,10 @@ if TYPE_CHECKING:
 
     from eddyline.runtime.spark.sinks.base import Sink
 
-PAUSE: Final = 50  # batches
 NEEDED: Final = (PART, *(name for name in KEPT if name != "version"), "payload")
 """The columns that the rows must have, beside the typed ones and what is the same in all rows of a batch."""
-_PARTS: Final = (
-    "__eddyline_part"  # what folders are called: selected columns keep the names that they have elsewhere
-)
+# What folders are called: selected columns keep the names that they have elsewhere.
+_PARTS: Final = "__eddyline_part"
 
 
 @dataclass(frozen=True)
@@ -65,21 +63,13 @@ class WrittenTogether:
         """How many rows of a part were written."""
         return sum(int(parquet.read_metadata(path).num_rows) for path in self._files(part))
 
-    def hand_over(self) -> None:
-        """Have each sink take its rows from here when the batch is delivered."""
-        for part, sink in enumerate(self.sinks):
-            sink.take_written(self.batch, self._part(part))
+    def deliver(self, part: int, rows: DataFrame, typed: TypedList | None) -> int | None:
+        """Have a sink take its rows from here; `rows` are the same, for where they do not lie here any more."""
+        return self.sinks[part].deliver(rows, self.batch, typed, self._part(part))
 
     def remove(self) -> None:
         """Remove what is left."""
-        for sink in self.sinks:
-            sink.forget_written(self.batch)
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def put_off(self) -> None:
-        """Do not try it again for a while: what stood in the way of a batch is often in the way of the next ones."""
-        for sink in self.sinks:
-            sink.apart_until[self.batch.source] = self.batch.batch_id + PAUSE
 
     def _part(self, part: int) -> Path:
         return self.folder / f"{_PARTS}={part}"
@@ -93,8 +83,8 @@ def written_together(
 ) -> WrittenTogether | None:
     """How the rows of a batch can be written for all of these sinks by one job; None where they cannot."""
     own = [sink for sink in sinks if isinstance(sink, FileSink)]
-    likenesses = {sink.likeness(batch) for sink in own}
-    if len(own) < len(sinks) or len(likenesses) != 1 or None in likenesses:
+    layouts = {sink.layout_key(batch) for sink in own}
+    if len(own) < len(sinks) or len(layouts) != 1 or None in layouts:
         return None
     folder = own[0].local_staging(batch)
     if folder is None or any(not _fit(typed[0], other) for other in typed):

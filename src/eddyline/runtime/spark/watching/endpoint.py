@@ -24,7 +24,6 @@ from eddyline.runtime.spark.watching.prometheus import CONTENT_TYPE
 
 PLAIN: Final = "text/plain; charset=utf-8"
 PATIENCE: Final = 10  # seconds that a client may take for its request
-ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what a client on this machine asks instead
 
 _log = logging.getLogger(__name__)
 
@@ -75,8 +74,7 @@ class Endpoint:
     @property
     def url(self) -> str:
         """Where a scrape is found from this machine."""
-        host = ANY_ADDRESS.get(self.address.host, self.address.host)
-        return f"http://{ListenAddress(host, self.port)}/metrics"
+        return self.address.url("/metrics")
 
     def close(self) -> None:
         """Stop serving and give the port back; once more does nothing."""

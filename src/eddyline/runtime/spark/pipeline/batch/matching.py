@@ -15,7 +15,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from eddyline.model.expression import Call
+from eddyline.runtime.spark.base.failures import in_words
+from eddyline.runtime.spark.base.halving import was_stopped
 from eddyline.runtime.spark.base.schemas import quoted
+from eddyline.runtime.spark.base.secrets import secrets_in
 from eddyline.runtime.spark.base.settings import PipelineSettings
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions
@@ -40,12 +43,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("eddyline.pipeline")
 FAILED_BEFORE = "failed when the batch first ran"
+PAUSE = 50  # batches that are not written together after one that could not be
 
 
 class Matched(NamedTuple):
     """The results of a batch, their counts, the calls that count as NULL with the reason of each, the pin.
 
-    typed: the columns that sinks have, as the results were made for them. release: lets go of what is kept.
+    typed: the columns that sinks have, as the results were made for them. release: lets go of what is kept. together: where
+    the rows of all sinks are written already.
     """
 
     results: DataFrame
@@ -54,6 +59,7 @@ class Matched(NamedTuple):
     pin: Pin
     typed: TypedColumns
     release: Callable[[], object]
+    together: WrittenTogether | None = None
 
 
 def matched(
@@ -74,10 +80,11 @@ def matched(
         nulled = idle | {pin_text(call) for call in culprits}
         rows = rows_of(context, source, df, pin)
         if together is not None:
-            written = _written(together, partial(made, rows, nulled=nulled), typed)
+            written = _written(context, together, partial(made, rows, nulled=nulled), typed)
             if written is not None:
-                return Matched(*written, culprits, pin, typed, together.remove)
-            together.put_off()
+                return Matched(*written, culprits, pin, typed, together.remove, together)
+            # What stood in the way of a batch is often in the way of the next ones.
+            context.apart_until[batch.source] = batch.batch_id + PAUSE
             together = None
         kept = made(rows, nulled=nulled, typed=typed).persist()
         try:
@@ -123,7 +130,7 @@ def _task_rows(
     nulled: Collection[str],
     typed: TypedColumns,
     directions: Directions = UNDIRECTED,
-    given: tuple[str, ...] = ALL,
+    output_columns: tuple[str, ...] = ALL,
 ) -> DataFrame:
     """What the tasks of a batch give."""
     calls = plan.externals(source.stream.name)
@@ -147,10 +154,10 @@ def _task_rows(
         externals=calls,
         directions=directions,
         typed=typed,
-        given=given,
+        output_columns=output_columns,
     )
     renamed = rows.select(*[quoted(name) for name in columns]).toDF(*[f"_{n}" for n in range(len(columns))])
-    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), typed.schema(given))
+    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), typed.schema(output_columns))
 
 
 def typed_columns(context: BatchContext, plan: VersionPlan, batch: Batch) -> TypedColumns:
@@ -195,30 +202,38 @@ def _together(
     """How the sinks' rows can be written by the job that makes them; None where they cannot, or could not be lately."""
     if not plan.sinks or source.identity.kind == "content":
         return None
+    if batch.batch_id < context.apart_until.get(batch.source, 0):
+        return None
+    # Files of a worker elsewhere may lie on a disk that is not the driver's: they would not be missed.
     if not str(df.sparkSession.conf.get("spark.master", "")).startswith("local"):
-        return (
-            None  # files of some worker may lie on a disk that is not the driver's: they would not be missed
-        )
+        return None
     sinks = [context.sinks[name] for name in plan.sinks]
     return written_together(sinks, [typed.by_sink.get(name) for name in plan.sinks], batch)
 
 
 def _written(
-    together: WrittenTogether, made: Callable[..., DataFrame], typed: TypedColumns
+    context: BatchContext, together: WrittenTogether, made: Callable[..., DataFrame], typed: TypedColumns
 ) -> tuple[DataFrame, Summary] | None:
     """Results that were written by the job that makes them; None where the batch needs the other way, or this one failed.
 
-    Whatever went wrong, the other way meets it too, and knows what to do about it.
+    Whatever went wrong, the other way meets it too, and knows what to do about it. But a job that was stopped is the end of
+    the batch: nobody would stop the one that makes its results anew.
     """
-    rows = with_constants(made(typed=typed, given=NEEDED), together.batch)
+    rows = with_constants(made(typed=typed, output_columns=NEEDED), together.batch)
     try:
         together.write(typed.selected(rows, together.typed))
         summary = _checked(together.summaries(SUMMARY))
         counts = {name: together.rows(place) for place, name in enumerate(typed.sinks)}
         if not summary.reasons and not first_rows(summary.blocks) and +Counter(counts) == summary.sinks:
-            together.hand_over()
             return rows, summary
     except Exception as error:
-        event(log, f"results are made again to be kept: {error}", level=logging.DEBUG)
+        if was_stopped(error):
+            together.remove()
+            raise
+        words = in_words(error, secrets=secrets_in(context.settings))
+        message = (
+            f"the results of {together.batch} are made again, since writing them at once failed: {words}"
+        )
+        event(log, message, level=logging.WARNING, source=together.batch.source)
     together.remove()
     return None

@@ -68,7 +68,7 @@ class ResultWork:
     externals: tuple[Call, ...] = ()  # what Spark has computed, one column each behind the others
     directions: Directions = UNDIRECTED
     typed: TypedColumns = NO_TYPED_COLUMNS
-    given: tuple[str, ...] = ALL  # the columns of the rows that come out, beside the typed ones
+    output_columns: tuple[str, ...] = ALL  # of the rows that come out, beside the typed ones
 
 
 def result_rows(work: ResultWork, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -292,9 +292,9 @@ class _ResultTask:
         self, count: int, structs: list[pa.Array], **columns: pa.Array | Callable[[], pa.Array]
     ) -> pa.RecordBatch:
         """Rows that leave; columns that cost something are made only where they are asked for."""
-        given = self._work.given
-        found = {name: of() if callable(of) else of for name, of in columns.items() if name in given}
-        return batch_of(count, given, structs, **found)
+        names = self._work.output_columns
+        found = {name: of() if callable(of) else of for name, of in columns.items() if name in names}
+        return batch_of(count, names, structs, **found)
 
 
 def _counts(numbers: Integers) -> list[tuple[int, int]]:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.delivery.retry import Patience, TryAgainError, persist
@@ -39,11 +40,12 @@ from eddyline.runtime.spark.pipeline.input.inputs import readable_path
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import RefusedResult, RowsRefusedError
 from eddyline.runtime.spark.sinks.shape import PART
-from eddyline.runtime.spark.sinks.typed import TypedList
+from eddyline.runtime.spark.sinks.written_together import WrittenTogether
 from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.versions.orders import Orders, in_words
 from eddyline.runtime.spark.watching import BatchReport
 from eddyline.runtime.spark.watching.values import EPOCH, MOST_TOP
+from eddyline.storage.ownership import Ownership
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,7 +61,7 @@ class Delivered:
     refused: list[RefusedResult] = field(default_factory=list)
 
 
-class Stages:
+class StageTimer:
     """Seconds of the stages of a batch."""
 
     def __init__(self) -> None:
@@ -84,20 +86,22 @@ def run_batch(
     name = source.settings.name
     if context.log.committed(name, batch_id):
         return None
-    stages = Stages()
+    stages = StageTimer()
     with stages.stage("pin"):
         pin = context.log.pin(name, batch_id, context.current, partial(_orders, context, source))
         batch = Batch(context.identity.id, context.identity.name, name, batch_id, pin.version, pin.at)
         plan = context.plan(pin.version)
         _check_stream(plan, source)
     with stages.stage("match"):
-        results, summary, culprits, pin, typed, release = matched(context, plan, source, df, batch, pin)
+        results, summary, culprits, pin, typed, release, together = matched(
+            context, plan, source, df, batch, pin
+        )
     try:
         with stages.stage("deliver"):
             if summary.sinks:
                 settle(context, source, pin)
             identified = with_complete_keys(results, source.identity.kind, summary.blocks)
-            delivered = _deliver(context, typed, identified, summary, batch)
+            delivered = _deliver(context, typed, identified, summary, batch, together)
             _write_dead_letters(context, identified, summary, delivered, batch, pin)
     finally:
         release()
@@ -148,14 +152,23 @@ def _check_stream(plan: VersionPlan, source: PipelineSource) -> None:
 
 
 def _deliver(
-    context: BatchContext, typed: TypedColumns, results: DataFrame, summary: Summary, batch: Batch
+    context: BatchContext,
+    typed: TypedColumns,
+    results: DataFrame,
+    summary: Summary,
+    batch: Batch,
+    together: WrittenTogether | None,
 ) -> Delivered:
     """Hand every sink its rows; a sink that fails for a while is asked again."""
     delivered = Delivered()
     for name, count in summary.sinks.items():
-        rows = typed.of_sink(results, name)
+        rows, columns = typed.of_sink(results, name), typed.by_sink.get(name)
+        if together is None:
+            deliver = partial(context.sinks[name].deliver, rows, batch, columns)
+        else:
+            deliver = partial(together.deliver, typed.sinks.index(name), rows, columns)
         try:
-            _patiently(context, name, rows, batch, typed.by_sink.get(name))
+            _patiently(deliver, context.sink_locks[name], context.owner)
             delivered.rows[name] = count
         except RowsRefusedError as error:
             delivered.refused += error.refused
@@ -163,17 +176,15 @@ def _deliver(
     return delivered
 
 
-def _patiently(
-    context: BatchContext, name: str, rows: DataFrame, batch: Batch, typed: TypedList | None
-) -> None:
+def _patiently(deliver: Callable[[], object], lock: Lock, owner: Ownership) -> None:
     """Deliver to one sink, several times if it has to be; what it says at last is raised."""
     last: list[DeliveryError] = []
 
     def attempt() -> None:
-        context.owner.check()  # the pauses may be long, and another owner delivers the batch by itself
+        owner.check()  # the pauses may be long, and another owner delivers the batch by itself
         try:
-            with context.sink_locks[name]:
-                context.sinks[name].deliver(rows, batch, typed)
+            with lock:
+                deliver()
         except DeliveryError as error:
             last.append(error)
             raise TryAgainError(error.message) from error
@@ -218,7 +229,7 @@ def _report(
     summary: Summary,
     delivered: Delivered,
     batch: Batch,
-    stages: Stages,
+    stages: StageTimer,
     problems: list[str],
 ) -> BatchReport:
     ids, total = plan.table.ids, summary.accounts.total

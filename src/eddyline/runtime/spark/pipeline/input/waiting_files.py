@@ -15,9 +15,8 @@ from eddyline.runtime.spark.base.remote_folders import local_path
 from eddyline.runtime.spark.base.settings import SourceSettings
 from eddyline.runtime.spark.pipeline.input.inputs import FILES
 
-MOST_FILES: Final = (
-    100_000  # more are not counted: listing them would cost more than knowing their number is worth
-)
+# More are not counted: listing them would cost more than knowing their number is worth.
+MOST_FILES: Final = 100_000
 MOST_BYTES: Final = 32 * 1024 * 1024  # of Spark's log
 AGAIN: Final = 5.0  # seconds between two counts
 _CHOOSING: Final = frozenset(
@@ -42,6 +41,7 @@ class WaitingFiles:
         self._read = -1  # the last number of the log that was read
         self._counted: tuple[float, int | None] | None = None
         self._told = False
+        self._has_given_up = False
 
     def count(self) -> int | None:
         """The number, at most a few seconds old; None where there are too many to count."""
@@ -52,6 +52,8 @@ class WaitingFiles:
             return self._counted[1]
 
     def _count(self) -> int | None:
+        if self._has_given_up:
+            return None
         try:
             there = _visible_files(self._folder)
             if there is not None and self._read_on():
@@ -74,6 +76,8 @@ class WaitingFiles:
         for number in [one for one in fresh if not compact or one >= compact[-1]]:
             path = self._entries / numbers[number]
             if path.stat().st_size > MOST_BYTES:
+                self._has_given_up = True  # Spark's log only grows
+                self._seen.clear()
                 return False
             for line in path.read_text(encoding="utf-8").splitlines()[1:]:
                 self._seen.add(str(local_path(json.loads(line)["path"])))
@@ -97,9 +101,13 @@ def _visible_files(folder: Path) -> set[str] | None:
     if folder.is_file():
         return {str(folder)}
     found: set[str] = set()
-    for place, folders, files in os.walk(folder):
+    for place, folders, files in os.walk(folder, onerror=_refuse):
         folders[:] = [name for name in folders if not name.startswith(("_", "."))]
         found |= {f"{place}/{name}" for name in files if not name.startswith(("_", "."))}
         if len(found) > MOST_FILES:
             return None
     return found
+
+
+def _refuse(error: OSError) -> None:
+    raise error
