@@ -21,9 +21,8 @@ KAFKA_FOR_SPARK = (
     "org.apache.commons:commons-pool2:2.12.1",
 )
 DELTA_FOR_SPARK = ("io.delta:delta-spark_2.13:4.2.0", "io.delta:delta-storage:4.2.0")
-ICEBERG_FOR_SPARK = (
-    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
-)  # there is none for Spark 4.2
+# there is none for Spark 4.2
+ICEBERG_FOR_SPARK = ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",)
 # What S3A of Hadoop needs of Amazon's kit (2.35.4 belongs to Hadoop 3.5.0), module by module: 13 MB, where the `bundle` that
 # hadoop-aws names has 600. Netty, slf4j, httpclient and commons lie in Spark's own jars and must not come in other versions.
 _AMAZON = (

@@ -84,9 +84,8 @@ def main() -> None:
     )
     console.print(drawn)
     text = console.export_svg(title="eddyline run market.toml", theme=MONOKAI, unique_id="run")
-    text = re.sub(
-        r"@font-face \{.*?\}\s*", "", text, flags=re.DOTALL
-    )  # a picture loads nothing from elsewhere
+    # a picture loads nothing from elsewhere
+    text = re.sub(r"@font-face \{.*?\}\s*", "", text, flags=re.DOTALL)
     text = text.replace(
         "Fira Code, monospace", "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
     )

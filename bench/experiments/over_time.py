@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 HINDSIGHT: Final = "best in hindsight"
 LEARNT_FROM: Final = 8_000  # tuples that the best order of a piece is found from, at most
 SMOOTH: Final = 5  # periods whose mean is drawn
-Excess = dict[
-    str, dict[str, float]
-]  # by kind and series: how much more than the best in hindsight, as a share
+# by kind and series: how much more than the best in hindsight, as a share
+Excess = dict[str, dict[str, float]]
 
 
 def in_hindsight(pieces: Iterable[Sequence[Sample]], period: int) -> course.Course:
@@ -78,9 +77,8 @@ def plot(result: Result, kinds: Sequence[str], names: Sequence[str], dotted: Seq
     for place, (axes, kind) in enumerate(zip(panels, kinds, strict=True)):
         part = result.only(kind=kind)
         plots.lines(axes, part, names, "tuples", "smooth", marks=False, dashed=(HINDSIGHT,), dotted=dotted)
-        axes.set_title(
-            kind, fontsize=9, pad=20 if place < 2 else 4
-        )  # the legend stands below the upper titles
+        # the legend stands below the upper titles
+        axes.set_title(kind, fontsize=9, pad=20 if place < 2 else 4)
         axes.set_ylabel("ASCs visited a tuple")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.locator_params("x", nbins=5)

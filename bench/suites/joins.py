@@ -35,9 +35,8 @@ from eddyline import Engine, QuerySet
 
 ROWS: Final = 10_000  # a batch and side
 WHOLE: Final = 2 * BATCHES  # batches of whole tables
-LONG_TABLES: Final = (
-    10 * BATCHES
-)  # of those that are joined in milliseconds: what is done once for a call is not a rate
+# of those that are joined in milliseconds: what is done once for a call is not a rate
+LONG_TABLES: Final = 10 * BATCHES
 LONG: Final = 10.0  # seconds of a peer, which is not asked twice then
 SMALL: Final = 300  # rows a batch and side where only results are compared
 CHANGES: Final = 208  # a second

@@ -50,9 +50,8 @@ COLUMN_PAIRS: Final = 100_000
 Z3_PAIRS: Final = 600
 LIMIT: Final = 1e9  # bytes
 COMPARED: Final = 10_000  # queries of which every pair is looked at
-NO_END: Final = (
-    1 << 35
-)  # a range without an end does not reach as far as a column that nobody names: it leaves out NULL
+# a range without an end does not reach as far as a column that nobody names: it leaves out NULL
+NO_END: Final = 1 << 35
 UNNAMED: Final = 1 << 40
 Ends = npt.NDArray[np.int64]
 COVERS: Final = """

@@ -115,7 +115,7 @@ def _work(queries: Queries, settings: IndexSettings, *, explode: bool) -> MatchW
     queryset = QuerySet.build(queries, streams=[NUMBERED], settings=settings)
     shipment = ship(queryset, local=True)
     columns = queryset.columns_read("everything")
-    return MatchWork(shipment, "everything", columns, "id", explode, keep_unmatched=False)
+    return MatchWork(shipment, "everything", columns, "id", explode=explode, keep_unmatched=False)
 
 
 def by_pipeline(queries: Queries, batches: Batches, _: IndexSettings) -> Pairs:

@@ -40,9 +40,8 @@ def run(page: Path, text: str) -> None:
     names: dict[str, object] = {"__name__": page.stem}
     for block in blocks(text):
         printed = io.StringIO()
-        code = compile(
-            "\n" * block.line + block.code, str(page), "exec"
-        )  # so that a traceback shows the line
+        # so that a traceback shows the line
+        code = compile("\n" * block.line + block.code, str(page), "exec")
         with contextlib.redirect_stdout(printed):
             exec(code, names)
         if block.output is not None:

@@ -48,7 +48,7 @@ class Driver:
         if self.process is not None and self.process.poll() is None:
             return
         self.starts += 1
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
         with (self.folder / f"driver-{self.starts}.log").open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.fault.pipeline_script", str(self.folder), str(self.starts - 1)],

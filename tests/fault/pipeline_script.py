@@ -18,18 +18,22 @@ from eddyline.runtime.spark.base.settings import PipelineSettings, SinkSettings
 from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
 from eddyline.runtime.spark.pipeline.batch.counting import Counting
 from eddyline.runtime.spark.sinks.files import FileSink
+from eddyline.runtime.spark.sinks.storage import LocalOutput
+from eddyline.runtime.spark.sinks.written_together import WrittenTogether
 from eddyline.runtime.spark.versions import VersionLog, Versions
 from eddyline.spark import Pipeline, session
 from tests.fault.stores import store_of
 from tests.spark.pipelines import Place, with_sinks
 
 HOOK = "hook"  # a sink, and the file with its address
-KILL_AFTER = (
-    "kill-after"  # a file with the name of a step, after which the process kills itself; each time once
-)
+# A file with the name of a step, after which the process kills itself; each time once.
+KILL_AFTER = "kill-after"
 STEPS: dict[str, tuple[type, str]] = {  # of a batch, in their order
     "version": (Versions, "current"),
     "pin": (VersionLog, "pin"),
+    "write together": (WrittenTogether, "write"),  # by the job that makes the results
+    "rename": (LocalOutput, "adopt"),
+    "deliver together": (WrittenTogether, "deliver"),
     "write": (FileSink, "_write"),
     "move": (
         HadoopStorage,
@@ -40,16 +44,17 @@ STEPS: dict[str, tuple[type, str]] = {  # of a batch, in their order
     "commit": (VersionLog, "commit"),
     "forget": (BatchContext, "forget"),
 }
+# only where no file is cut, and on a disk
+TOGETHER = frozenset({"write together", "rename", "deliver together"})
 
 
 def main(folder: Path, start: int) -> None:
     """Run until the file `enough` is there and every file that came in has been read."""
-    block = (1 << 27, 700, 1100, 400)[start % 4]  # bytes; a file has some 1,600
     spark = session(
         "kills",
         cores=1 + start % 2,
         config={
-            "spark.sql.files.maxPartitionBytes": str(block),
+            "spark.sql.files.maxPartitionBytes": str(_block(folder, start)),
             "spark.driver.memory": "512m",
             "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
             "spark.sql.shuffle.partitions": str(1 + start % 3),
@@ -64,17 +69,30 @@ def main(folder: Path, start: int) -> None:
     spark.stop()
 
 
+def _block(folder: Path, start: int) -> int:
+    """Bytes at which files are cut, which have some 1,600: results of those that are whole are written together."""
+    step = _kill_after(folder)
+    if step in TOGETHER:
+        return 1 << 27
+    return 700 if step == "write" else (1 << 27, 700, 1100, 400)[start % 4]
+
+
+def _kill_after(folder: Path) -> str | None:
+    order = folder / KILL_AFTER
+    return order.read_text() if order.exists() else None
+
+
 def _prepare_kill(folder: Path) -> None:
     """Have this process killed, with its JVM and its workers, as soon as a step of a batch is done."""
-    order = folder / KILL_AFTER
-    if not order.exists():
+    after = _kill_after(folder)
+    if after is None:
         return
-    owner, name = STEPS[order.read_text()]
+    owner, name = STEPS[after]
     step = getattr(owner, name)
 
     def last_step(*arguments: Any, **named: Any) -> Any:
         step(*arguments, **named)
-        order.unlink()
+        (folder / KILL_AFTER).unlink()
         from tests.fault.kills import kill_family
 
         kill_family(os.getpid())

@@ -12,7 +12,7 @@ import pytest
 
 from eddyline.registry import Registry
 from tests.fault.kills import Aftermath, stepwise, storm, taken
-from tests.fault.pipeline_script import STEPS
+from tests.fault.pipeline_script import STEPS, TOGETHER
 from tests.fault.stores import use_bucket
 from tests.s3 import Bucket, bucket
 from tests.web_server import Received
@@ -56,8 +56,8 @@ def test_killed_three_times(folder: Path) -> None:
 
 @pytest.mark.long
 def test_killed_after_every_step(folder: Path) -> None:
-    is_disk = (folder / "store.json").exists() is False
-    stepwise(folder, [step for step in STEPS if not (is_disk and step == "move")], seed=6)
+    elsewhere = TOGETHER if (folder / "store.json").exists() else {"move"}
+    stepwise(folder, [step for step in STEPS if step not in elsewhere], seed=6)
     check(folder, [])
 
 

@@ -31,9 +31,8 @@ from tests.join_scripts import by_query, configuration, run_engine
 
 SCRIPTS = 20  # per search
 TRIES = 300  # to make a finding smaller
-ASKED_FOR_NOTHING = (
-    2  # scripts of this number, and every eighth after it: joins select nothing of both tuples
-)
+# scripts of this number, and every eighth after it: joins select nothing of both tuples
+ASKED_FOR_NOTHING = 2
 
 
 @dataclass(frozen=True)

@@ -270,9 +270,8 @@ def test_pandas() -> None:
     plain = pa.RecordBatch.from_arrays(rows, list(TYPES))
     text = plain.schema.get_field_index("name")
     plain = plain.set_column(text, "name", pa.array(["a", None, "ab", "", "Ä", "x", "a", "b"]))
-    price = pc.if_else(
-        pc.is_nan(plain.column("price")), None, plain.column("price")
-    )  # in pandas NaN is what is missing
+    # in pandas NaN is what is missing
+    price = pc.if_else(pc.is_nan(plain.column("price")), None, plain.column("price"))
     plain = plain.set_column(plain.schema.get_field_index("price"), "price", price)
     frame = plain.to_pandas()
     frame["weird"] = [object(), 1, "x", None, 2.5, [], {}, ()]

@@ -72,9 +72,8 @@ def test_every_pair_of_rows(name: str, block: int) -> None:
     texts = tiny.joins(rng, MANY)
     pairs, sides = tiny.pairs(), tiny.sides(texts)
     truths = tiny.truths(texts, sides)
-    odd = {
-        side for side, text in zip(sides, texts, strict=True) if "v + 1" in text
-    }  # a key that is no column
+    # a key that is no column
+    odd = {side for side, text in zip(sides, texts, strict=True) if "v + 1" in text}
     proven = unknown = 0
     for one, true in zip(sides, truths, strict=True):
         never = pairs.ask([one], [], PATIENT)

@@ -120,3 +120,10 @@ def test_refused(spark: SparkSession, place: Place) -> None:
         EddylineError, match=r'source "own": 1 batch was served, and its checkpoint .* is missing'
     ):  # a query that kept its checkpoint elsewhere
         BatchProcessor(settings, spark)
+
+
+def test_a_session_of_spark_connect_is_refused(place: Place) -> None:
+    remote: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+    with pytest.raises(SetupError, match="needs a classic session") as refused:
+        BatchProcessor(own(place), remote)
+    assert refused.value.hint == "use a Pipeline there"

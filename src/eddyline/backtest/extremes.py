@@ -53,9 +53,8 @@ class Extremes:
     def _take(self, queries: Integers, keys: Positions, ordinals: Integers) -> Flags:
         """Which matches, one a query, stand closer to the end than those known; these are known from now on."""
         held, ordinal = self._keys[queries], self._ordinals[queries]
-        further = (
-            ordinals < ordinal if self._sign > 0 else ordinals > ordinal
-        )  # among equals the later is the last
+        # among equals the later is the last
+        further = ordinals < ordinal if self._sign > 0 else ordinals > ordinal
         better: Flags = (keys < held) | ((keys == held) & further) | (ordinal < 0)
         self._keys[queries[better]] = keys[better]
         self._ordinals[queries[better]] = ordinals[better]

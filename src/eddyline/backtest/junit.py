@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 from eddyline.backtest.values import Backtest
 
 _SUITE: Final = "eddyline backtest"
-_NOT_XML = re.compile(
-    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)  # XML 1.0 has no place for these
+# XML 1.0 has no place for these
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_junit(found: Backtest) -> str:

@@ -112,9 +112,8 @@ class _LaneResults:
             return FiringVerdict.IMPOSSIBLE
         if not matches:
             return FiringVerdict.NEVER
-        is_all = matches == self.tally.rows and isinstance(
-            self.lane, Lane
-        )  # of pairs nobody knows how many there are
+        # of pairs nobody knows how many there are
+        is_all = matches == self.tally.rows and isinstance(self.lane, Lane)
         return FiringVerdict.EVERYTHING if is_all else FiringVerdict.FIRES
 
     def _overlaps(self, number: int) -> Iterator[Overlap]:

@@ -96,7 +96,6 @@ class Root(TyperGroup):
 
 def _exit_code(error: EddylineError) -> Exit:
     if isinstance(error, NameRefusedError):
-        return (
-            Exit.USAGE
-        )  # what stands in files becomes a finding: a text that is refused here was an argument
+        # what stands in files becomes a finding: a text that is refused here was an argument
+        return Exit.USAGE
     return Exit.SPARK_GONE if isinstance(error, SparkGoneError) else Exit.FAILURE

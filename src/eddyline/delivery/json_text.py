@@ -158,9 +158,8 @@ def _strings(array: pa.Array) -> pa.Array:
 def _floats(array: pa.Array) -> pa.Array:
     """Numbers; those that JSON does not know as "NaN", "Infinity" and "-Infinity", as Spark writes them."""
     text = array.cast(pa.float32() if pa.types.is_float16(array.type) else array.type).cast(pa.string())
-    text = pc.if_else(
-        pc.equal(text, "-0"), "-0.0", text
-    )  # else a reader takes it for the integer, which has no sign
+    # else a reader takes it for the integer, which has no sign
+    text = pc.if_else(pc.equal(text, "-0"), "-0.0", text)
     if pc.all(pc.is_finite(array)).as_py() is not False:
         return text
     text = pc.if_else(pc.equal(array, math.inf), '"Infinity"', text)

@@ -37,9 +37,8 @@ from eddyline.storage.storage import Storage
 FORMAT: Final = 3
 DATA: Final = "data"
 PUSHES: Final = "pushes"
-LONGEST: Final = (
-    120  # characters of a file's name; pushes that would have longer ones are named by their hash
-)
+# characters of a file's name; pushes that would have longer ones are named by their hash
+LONGEST: Final = 120
 
 
 @dataclass(frozen=True, slots=True)

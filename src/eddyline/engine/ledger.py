@@ -38,9 +38,8 @@ class Ledger:
 
     def __init__(self, *, for_saving: bool = False) -> None:
         self._lock = threading.RLock()
-        self._unsaved_of_removed: dict[str, Account] | None = (
-            {} if for_saving else None
-        )  # gains of removed queries
+        # gains of removed queries
+        self._unsaved_of_removed: dict[str, Account] | None = {} if for_saving else None
         self._events: deque[Change | Moved] = deque()
         self._counts = np.zeros((len(KINDS), 0), np.int64)  # by dense id; failures are counted by expression
         self._members: dict[str, Member] = {}

@@ -21,9 +21,8 @@ from eddyline.model.matches import sorted_pairs
 from eddyline.model.numbering import Numbering
 
 STREAMED: Final = 1 << 22  # bytes from which row numbers go past the caches
-SORTED_BY_DIGITS: Final = (
-    4_096  # pairs from which that is quicker: seven times, where there are a hundred thousand
-)
+# pairs from which that is quicker: seven times, where there are a hundred thousand
+SORTED_BY_DIGITS: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)

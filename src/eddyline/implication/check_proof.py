@@ -123,9 +123,8 @@ def _least(kind: t.DataType) -> Any:
         return _EXACT.scaleb(Decimal(1 - 10**kind.precision), -kind.scale)
     if kind in t.FRACTIONAL:
         return -math.inf
-    return (
-        b"" if kind == t.BINARY else ""
-    )  # arrays and their like are never cut, so any value stands for them
+    # arrays and their like are never cut, so any value stands for them
+    return b"" if kind == t.BINARY else ""
 
 
 def _next(kind: t.DataType, value: Any) -> Any:

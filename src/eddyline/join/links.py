@@ -26,9 +26,8 @@ Array = npt.NDArray[Any]
 
 GONE: Final = -1  # the link of a role that is in no lineage any more
 _UNKNOWN: Final = -1  # when a role came that has not been seen yet
-_STEPS_TO_NARROW: Final = (
-    64  # steps after which what roles that are gone have left behind is looked for, even if these are few
-)
+# steps after which what roles that are gone have left behind is looked for, even if these are few
+_STEPS_TO_NARROW: Final = 64
 _FIRST_ROOM: Final = 64
 
 

@@ -26,9 +26,8 @@ LONG_LIST: Final = 16  # roles of a lineage, on average; shorter ones are read f
 PAIR_COST: Final = 6.0
 ROLE_COST: Final = 2.0
 PROBE_COST: Final = 30.0
-CROWDED: Final = (
-    3.0  # an index takes some 15 bytes per role, and time to be made: so it has to be so much better
-)
+# an index takes some 15 bytes per role, and time to be made: so it has to be so much better
+CROWDED: Final = 3.0
 MOST_ENTRIES: Final = 2**31 - 1  # of all lineages of a segment
 
 

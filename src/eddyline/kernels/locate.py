@@ -113,9 +113,8 @@ def by_bits(values, constants, low, high, shift, starts, nan, ids):
 def mark_nulls(bitmap, offset, null, ids):
     """ids[i] = null where the validity bit offset + i is zero."""
     null = ids.dtype.type(null)
-    whole = min(
-        len(ids) >> 6, max(0, (8 * len(bitmap) - offset - 72) >> 6)
-    )  # groups of 64 with a byte to spare
+    # groups of 64 with a byte to spare
+    whole = min(len(ids) >> 6, max(0, (8 * len(bitmap) - offset - 72) >> 6))
     for group in range(whole):
         keep_valid(ids, group << 6, bitmap, offset + (group << 6), null)
     for i in range(whole << 6, len(ids)):

@@ -18,9 +18,8 @@ from eddyline.kernels.compiling import kernel, part
 from eddyline.kernels.vectors import BLOCK, I32, I64, MASK, WORDS, lowest, pointer, splat
 
 SLACK = 64  # places past the last pair that may be written to
-COLUMN = (
-    BLOCK + 8
-)  # words between columns of 64 results: not a power of two, or one row's words share a cache set
+# words between columns of 64 results: not a power of two, or one row's words share a cache set
+COLUMN = BLOCK + 8
 _BYTES = ir.VectorType(ir.IntType(8), 64)
 _BITS = ir.VectorType(ir.IntType(1), 64)
 _LANES = ir.VectorType(I32, 16)
@@ -32,9 +31,8 @@ def _constant(values):
 
 def _exchange(builder, vectors, distance):
     """One round of the turning: bits of rows that are `distance` apart change places; eight rows to a vector."""
-    low = sum(
-        1 << bit for bit in range(64) if not bit & distance
-    )  # columns that a row without `distance` keeps
+    # columns that a row without `distance` keeps
+    low = sum(1 << bit for bit in range(64) if not bit & distance)
     rotate = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(MASK, [MASK, MASK, MASK]), "llvm.fshl.v8i64"
     )

@@ -17,9 +17,8 @@ from eddyline.model.types import DataType
 
 NAN: Final = math.nan
 EXTERNAL: Final = "spark:"  # prefix of operations that only the Spark runtime can compute
-SPARK_TEXT: Final = (
-    EXTERNAL + "<text>"
-)  # SQL that only Spark can read: the text, and the columns that it reads
+# SQL that only Spark can read: the text, and the columns that it reads
+SPARK_TEXT: Final = EXTERNAL + "<text>"
 _set = object.__setattr__  # the one way into an immutable object, for constructors
 
 

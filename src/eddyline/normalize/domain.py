@@ -26,9 +26,8 @@ from eddyline.model import types as t
 from eddyline.model.regions import NOTHING, Cut, Regions
 from eddyline.normalize import floats
 
-EXACT: Final = Context(
-    prec=100
-)  # decimals have at most 38 digits; the default context would round them to 28
+# decimals have at most 38 digits; the default context would round them to 28
+EXACT: Final = Context(prec=100)
 
 
 class Domain:

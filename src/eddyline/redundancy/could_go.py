@@ -45,9 +45,8 @@ def _easy_first(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _candidate(compared: ComparedSet, query: str, reason: str, other: str, kept: str) -> Candidate:
-    judged_by = (
-        other if reason == "the same as" else kept
-    )  # whoever drops only duplicates looks at the other one
+    # whoever drops only duplicates looks at the other one
+    judged_by = other if reason == "the same as" else kept
     differences = _differences(compared.queries[query], compared.queries[judged_by])
     return Candidate(query, reason, other, kept, differences)
 

@@ -18,9 +18,8 @@ from eddyline.redundancy.clusters import Cluster
 
 ALL_DRAWN: Final = 48  # nodes up to which a cluster is drawn as a whole
 MOST_DRAWN: Final = 24  # nodes of a larger one: a screen full
-_FARTHEST: Final = (
-    4  # arrows from the widest node of a larger cluster: a long chain would leave no room for others
-)
+# arrows from the widest node of a larger cluster: a long chain would leave no room for others
+_FARTHEST: Final = 4
 _STEPS: Final = 2_000  # on the way up from one node, when arrows are looked for that say nothing new
 
 

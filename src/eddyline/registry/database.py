@@ -22,9 +22,8 @@ from eddyline.registry.migrations import FORMAT, READABLE, format_of, identity_o
 LOCK: Final = 0x6564_6479_6C69_6E65  # "eddyline": PostgreSQL's advisory lock that writers take
 ASLEEP: Final = 0.01  # seconds between attempts where SQLite does not wait by itself
 NOTICE: Final = 3.0  # seconds of waiting for others after which there is a warning
-IMMUTABLE: Final = (
-    "ro&immutable=1"  # SQLite's mode for a file beside which it can write nothing, not even locks
-)
+# SQLite's mode for a file beside which it can write nothing, not even locks
+IMMUTABLE: Final = "ro&immutable=1"
 
 log = logging.getLogger("eddyline.registry")
 

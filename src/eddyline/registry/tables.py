@@ -56,9 +56,8 @@ QUERIES: Final = Table(
     Column("destination", Text),
     Column("metadata", Text, nullable=False),  # a JSON object
     Column("spark_only", Boolean(create_constraint=False), nullable=False),
-    Column(
-        "digest", String(34)
-    ),  # of the normal form, for the declarations of the newest version; NULL: not known
+    # of the normal form, for the declarations of the newest version; NULL: not known
+    Column("digest", String(34)),
     Column("same_as", Text),  # the query whose alias it was let in as
     Index(PREFIX + "queries_open", "id", "to_version", unique=True),
     Index(PREFIX + "queries_from", "from_version"),

@@ -107,9 +107,8 @@ def _choices(
     """Values of a column that lie in its regions, and for which every expression of it alone lies in its own."""
     reading = [limit for limit in limits if name in limit.reads]
     alone = [limit for limit in reading if limit.narrow and len(limit.reads) == 1]
-    alone.sort(
-        key=lambda limit: limit.regions != YES
-    )  # that a pattern matches is harder than that it does not
+    # that a pattern matches is harder than that it does not
+    alone.sort(key=lambda limit: limit.regions != YES)
     seen: set[str] = set()
     for value in _candidates(kind, regions, reading):
         text = repr(value)

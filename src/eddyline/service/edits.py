@@ -14,9 +14,8 @@ from eddyline.registry.values import state_of, tags_of
 from eddyline.service.files.queries import ATTRIBUTES, FileEntry, read_queries
 from eddyline.service.findings import ERROR, FAILURE, NOTE, Finding
 
-GIVEN: Final = frozenset(
-    {"revision", "number", "spark_only", "same_as", "version"}
-)  # by the registry, so not read from files
+# by the registry, so not read from files
+GIVEN: Final = frozenset({"revision", "number", "spark_only", "same_as", "version"})
 
 
 @dataclass(slots=True)

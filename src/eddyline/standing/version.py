@@ -241,9 +241,8 @@ class Version:
             try:
                 members = [*members_of(taken, self.table, self.compiler), *members]
             except QueryError:
-                taken = (
-                    None  # it needs a function that the resolver no longer knows; compiled it stays usable
-                )
+                # it needs a function that the resolver no longer knows; compiled it stays usable
+                taken = None
         before = [taken] if taken is not None else []
         left = [placed for placed in segments if placed is not taken]
         return (*left, *building.segments(stream, members, before, culprits))

@@ -63,9 +63,8 @@ _SYLLABLES: Final = (
     "OR",
     "PA",
 )
-_PULL: Final = (
-    0.002  # how strongly a price is drawn back to its opening: without it a long run would drift away
-)
+# how strongly a price is drawn back to its opening: without it a long run would drift away
+_PULL: Final = 0.002
 
 Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

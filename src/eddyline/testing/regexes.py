@@ -7,9 +7,8 @@ from typing import Final
 
 from eddyline.functions.java_regex import check
 
-ALPHABET: Final = (
-    "aabbA_1 é\u28e9\n\r\x85\u2028\x0b"  # the last bytes of U+28E9 are, taken alone, like those of é
-)
+# the last bytes of U+28E9 are, taken alone, like those of é
+ALPHABET: Final = "aabbA_1 é\u28e9\n\r\x85\u2028\x0b"
 _ATOMS: Final = (
     "a", "a", "b", "ab", "é", "_", ".", ".*", ".+?", "[ab]", "[^a]", "[a-z]", "[a&&[^b]]", "[^\\w\\s]", "(?i)a",
     "\\d", "\\D", "\\s", "\\S", "\\w", "\\W", "\\h", "\\v", "\\R", "\\r", "\\n", "(?s).", "\\p{L}", "\\P{Lu}",

@@ -15,9 +15,8 @@ from bench.workloads import selective
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("WARM", 0.0), ("ROUNDS", 1), ("TURN", 0.0)):
         monkeypatch.setattr(f"bench.interleaved.{name}", value)
-    monkeypatch.setattr(
-        "eddyline.execute.steering.choice.WARM", 0.0
-    )  # the monitor is at work from the first batch on
+    # the monitor is at work from the first batch on
+    monkeypatch.setattr("eddyline.execute.steering.choice.WARM", 0.0)
 
 
 def test_all_sides_agree() -> None:

@@ -100,9 +100,8 @@ def test_whatever_goes_is_covered_by_what_stays(seed: int) -> None:
             rows += [
                 (query, "implied", other) for other in rng.sample(others, min(len(others), rng.randint(1, 3)))
             ]
-    equal = {
-        query for query, relation, _ in rows if relation == "equivalent"
-    }  # others are their leaders, as in a table
+    # others are their leaders, as in a table
+    equal = {query for query, relation, _ in rows if relation == "equivalent"}
     rows = [row for row in rows if row[2] not in equal]
     assert_all_rows_stay_matched(by_hand(rows, others=ids))
 

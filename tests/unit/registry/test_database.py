@@ -273,9 +273,8 @@ def test_file_and_folder_read_only(filled: Path, tmp_path: Path) -> None:
             editing.execute(text(f"ALTER TABLE eddyline_queries DROP COLUMN {given}"))
         editing.execute(update(SCHEMA_VERSION).values(format=3))
     with Registry.open(filled) as registry, closing(sqlite3.connect(filled)) as connection:
-        connection.execute(
-            "SELECT 1 FROM sqlite_master"
-        )  # as long as it is open, the log is not put into the file
+        # as long as it is open, the log is not put into the file
+        connection.execute("SELECT 1 FROM sqlite_master")
         registry.change(puts(1))
         shutil.copy(filled, killed)
         shutil.copy(f"{filled}-wal", f"{killed}-wal")

@@ -15,9 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 SIDE_BY_SIDE: Final = 2  # spaces between the columns of a plain table
-MOST_RULED: Final = (
-    1_000  # rows up to which a terminal gets a ruled table: laying it out takes a millisecond a row
-)
+# rows up to which a terminal gets a ruled table: laying it out takes a millisecond a row
+MOST_RULED: Final = 1_000
 
 
 # What a bug of ours looks like; the commands' own exits and usage errors are none of these.

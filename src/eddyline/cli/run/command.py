@@ -163,9 +163,8 @@ def _run(settings: PipelineSettings, *, as_json: bool, no_view: bool) -> None:
         note(_starting(settings))
         running = Pipeline(settings).start()
         stopping = stack.enter_context(Stopping(running.ask_to_stop, settings.stop_within, told.tell))
-        stack.enter_context(
-            _handled_by(stopping.signalled)
-        )  # Spark has put a handler of its own in its place
+        # Spark has put a handler of its own in its place
+        stack.enter_context(_handled_by(stopping.signalled))
         stack.callback(running.stop)
         for id, reason in running.problems.items():
             note(f'query "{id}" is left out: {reason}')
@@ -214,9 +213,8 @@ class _Told(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.view: View | None = None
-        self._others = (
-            logging.NullHandler()
-        )  # what py4j logs of a Java that has ended is pages, and told in a line
+        # what py4j logs of a Java that has ended is pages, and told in a line
+        self._others = logging.NullHandler()
 
     def __enter__(self) -> _Told:
         logging.getLogger().addHandler(self._others)

@@ -18,9 +18,8 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.model.query import NormalQuery
 
 CAPACITY: Final = 1_024
-LOOKED_AT: Final = (
-    64  # tuples of the pool that are tried when the queues of the first one's operators are full
-)
+# tuples of the pool that are tried when the queues of the first one's operators are full
+LOOKED_AT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,8 @@ class UnkeyedExecutor:
         self._order = order
         rowwise = index.rowwise
         self.small = 0 if rowwise is None else maxsize if rowwise.most_rows is None else rowwise.most_rows
-        self._splits = (
-            rowwise is not None and rowwise.most_rows is None
-        )  # some queries go one way, some the other
+        # some queries go one way, some the other
+        self._splits = rowwise is not None and rowwise.most_rows is None
         self._slices = bool(index.sliced.program.results)
         self._visits = rowwise is not None and len(rowwise.ascs.numbers) > 0
 

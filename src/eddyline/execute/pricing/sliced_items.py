@@ -43,9 +43,8 @@ class SlicedItems:
         self._spare: dict[Expression, int] = {}  # bytes of a text's patterns that are no single one's
         self._masks: dict[Condition, tuple[int, ...]] = {}
         self._places: dict[Condition, tuple[int, ...]] = {}
-        self._by_edges: frozenset[Expression] = (
-            frozenset()
-        )  # subjects whose ranges are differences of shared masks
+        # subjects whose ranges are differences of shared masks
+        self._by_edges: frozenset[Expression] = frozenset()
         self.counted = 0
         self.roots: Counter[Predicate] = Counter()
         if index is not None:

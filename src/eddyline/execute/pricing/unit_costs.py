@@ -19,9 +19,8 @@ from eddyline.model.expression import Call, Expression, walk
 MASK: Final = 0.0086  # one range of ids of one byte becomes a mask; ids of two bytes take twice as long
 AND: Final = 0.0022  # one mask is read into a conjunction
 COMPARISON: Final = 0.0061  # a range of ids is compared inside of a conjunction, without a mask
-STEP: Final = (
-    0.005  # one AND or OR of two masks in a tree; 5,000 trees of one step each took 32 ns with all the rest
-)
+# one AND or OR of two masks in a tree; 5,000 trees of one step each took 32 ns with all the rest
+STEP: Final = 0.005
 
 # one subject, alone
 WHOLE_NUMBERS: Final = 0.5  # by an offset or a table
@@ -55,9 +54,8 @@ LIST_ENTRY_BYTES: Final = 4
 RESIDUAL: Final = 90.0  # a residual of a pair, beside its operations
 ROLE_BYTES: Final = 34  # one row of `standing/rows/join_columns.py`
 
-ATTO: Final = (
-    1_000_000_000  # attoseconds in a nanosecond: shares are whole numbers of these, so that sums are exact
-)
+# attoseconds in a nanosecond: shares are whole numbers of these, so that sums are exact
+ATTO: Final = 1_000_000_000
 
 
 def attoseconds(nanoseconds: float) -> int:

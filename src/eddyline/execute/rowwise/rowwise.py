@@ -29,9 +29,8 @@ Ids = npt.NDArray[np.unsignedinteger[Any]]
 KEEP_MOST: Final = kernels.CHUNK // 2  # of the first chunk; if more survive, compacting does not pay
 TAKE_FROM: Final = 6_144  # in smaller batches locating all rows costs less than taking some of them out
 TAKE_TEXT_FROM: Final = 1_024  # the same for values that are not numbers
-ATTEMPTED_ROWS: Final = (
-    512  # of a batch that may be given up when its first rows show that the order does not fit
-)
+# of a batch that may be given up when its first rows show that the order does not fit
+ATTEMPTED_ROWS: Final = 512
 PIECE_WORDS: Final = 1 << 27  # GRBs of at most 1 GiB are written before those of dropped tuples are let go
 
 

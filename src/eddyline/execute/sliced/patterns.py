@@ -22,9 +22,8 @@ View: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[Any], npt.NDArray[np.
 
 ROOM: Final = 1 << 15
 FEW: Final = 2  # regular expressions: looking for literals, or for distinct texts, may not be worth it then
-MANY: Final = (
-    1_000  # regular expressions from which on they share 200 MB of moves, instead of having 200 KB each
-)
+# regular expressions from which on they share 200 MB of moves, instead of having 200 KB each
+MANY: Final = 1_000
 COMMON: Final = 0.2
 ENOUGH: Final = 256  # texts, to tell that a literal is common
 

@@ -56,9 +56,8 @@ class Sliced:
         self._locators: list[Locator] = [locator(cutting) for cutting in index.cuttings]
         index, self._families = with_families(index, self._locators)
         self.index = index
-        subjects = dict(
-            enumerate(index.shelves[0].subjects)
-        )  # formulas are truth values, whose ids are small
+        # formulas are truth values, whose ids are small
+        subjects = dict(enumerate(index.shelves[0].subjects))
         self._formulas = Formulas(
             {row: index.cuttings[s].subject for row, s in subjects.items()},
             {row: self._locators[s] for row, s in subjects.items()},

@@ -29,9 +29,8 @@ from eddyline.order.sample_table import compile_kernels
 log = logging.getLogger("eddyline.match")
 TOGETHER: Final = 32  # batches that are looked at together
 TOGETHER_ROWS: Final = 2_000  # or fewer, if they have so many rows
-GIVEN_UP: Final = (
-    3  # batches in a row that are given up before nothing is expected of the first subject any more
-)
+# batches in a row that are given up before nothing is expected of the first subject any more
+GIVEN_UP: Final = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from eddyline.functions.evaluate import Evaluation
 from eddyline.model.expression import own_columns_of
 from eddyline.model.sample import Sample
 
-LEAST: Final = (
-    128  # tuples of one look, if the batch has so many: with 20 subjects a look at one takes 600 us already
-)
+# tuples of one look, if the batch has so many: with 20 subjects a look at one takes 600 us already
+LEAST: Final = 128
 QUICK: Final = 0.25  # part of the monitor's time that is kept for quick answers to changes
 ROUTINE: Final = 0.2  # part of it in which one may look again although nothing has changed
 

@@ -27,9 +27,8 @@ from eddyline.order.strategies.strategy import Strategy
 
 FIRST_PERIOD: Final = 128  # tuples of the first look of `adaptive`: 10 ms with 20 subjects and 1,000 queries
 LAST_PERIOD: Final = 256
-LOOK_AGAIN: Final = (
-    100  # checks after which `adaptive` looks again, changed or not; doubled when that finds nothing
-)
+# checks after which `adaptive` looks again, changed or not; doubled when that finds nothing
+LOOK_AGAIN: Final = 100
 SELDOM: Final = 1 << 16
 GUESSED: Final = 5e-9  # seconds of a first step for each tuple, word of its GRB and pair of subjects
 Affords = Callable[[float], bool]

@@ -15,9 +15,8 @@ from eddyline.kernels import automata as kernels
 
 MOST_STATES: Final = 5_000
 FEW: Final = 3
-COMMON: Final = frozenset(
-    b" etaoinsrlhd0123456789"
-)  # bytes so common that skipping to the next one gains nothing
+# bytes so common that skipping to the next one gains nothing
+COMMON: Final = frozenset(b" etaoinsrlhd0123456789")
 MOST_MOVES: Final = 50_000  # 200 KB; foo.{1,20}bar needs nearly all of them
 MOST_WORK: Final = 4_000_000  # edges looked at while states are made: some milliseconds
 

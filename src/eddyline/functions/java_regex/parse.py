@@ -70,9 +70,8 @@ class _Parser(CharacterReader):
         super().__init__(pattern)
         self.groups = 0
         self.closed: set[int] = set()
-        self.settled: set[int] = (
-            set()
-        )  # groups inside of what is not tried again; Java forgets to forget them
+        # groups inside of what is not tried again; Java forgets to forget them
+        self.settled: set[int] = set()
         self.names: dict[str, int] = {}
 
     def whole(self) -> Node:

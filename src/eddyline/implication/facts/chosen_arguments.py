@@ -12,9 +12,8 @@ from eddyline.model.expression import Call
 from eddyline.model.predicate import Predicate
 from eddyline.model.regions import Regions
 
-MOST: Final = (
-    24  # comparisons that come of replacing choices by what is chosen; each choice at least doubles them
-)
+# comparisons that come of replacing choices by what is chosen; each choice at least doubles them
+MOST: Final = 24
 
 
 def chosen_arguments(subjects: Subjects) -> Iterator[Predicate]:

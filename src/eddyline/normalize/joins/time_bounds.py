@@ -44,9 +44,8 @@ def time_bound(comparison: Expression, times: JoinedTimes) -> TimeBound | None:
         return None
     difference = sums[0].minus(sums[1])
     if comparison.function == "null_safe_eq" and sums[0].can_fail and sums[1].can_fail:
-        return _unlimited(
-            comparison, difference
-        )  # two sums that have no value are equal, whatever they were of
+        # two sums that have no value are equal, whatever they were of
+        return _unlimited(comparison, difference)
     return _bound(comparison, difference, times)
 
 

@@ -53,9 +53,8 @@ def compile_kernels() -> Checkup:
     start, before = time.perf_counter(), _functions()
     try:
         warming.warm(thorough=True)
-    except (
-        Exception
-    ) as error:  # what failed to compile fails again where it is needed, with more to say about it
+    # what failed to compile fails again where it is needed, with more to say about it
+    except Exception as error:
         return Checkup("warm-up", "broken", f"kernels do not compile: {error!r}")
     seconds, made = time.perf_counter() - start, _functions() - before
     found = f"{made} functions compiled in {seconds:.1f} s, kept in {kernels.cache_folder()}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from os.path import normpath
-from pathlib import Path
 
 from eddyline.errors import FileError
-from eddyline.runtime.spark.base.remote_folders import is_address
+from eddyline.runtime.spark.base.remote_folders import local_path
 from eddyline.runtime.spark.base.settings import PipelineSettings
 
 
@@ -31,8 +30,9 @@ def _lies_in(path: str, folder: str) -> bool:
     ...     _lies_in("/data/in/out", "/data/in/"),
     ...     _lies_in("/data/inside", "/data/in"),
     ...     _lies_in("s3://a/b", "s3://a"),
+    ...     _lies_in("file:/data/my%20in/out", "/data/my in"),
     ... )
-    (True, False, True)
+    (True, False, True, True)
     """
     path, folder = (_plain(one) for one in (path, folder))
     return path == folder or path.startswith(folder.rstrip("/") + "/")
@@ -40,5 +40,5 @@ def _lies_in(path: str, folder: str) -> bool:
 
 def _plain(path: str) -> str:
     """A path from the root on, an address without a slash at its end."""
-    path = path.removeprefix("file://")
-    return path.rstrip("/") if is_address(path) else normpath(Path(path).absolute())
+    here = local_path(path)
+    return path.rstrip("/") if here is None else normpath(here.absolute())

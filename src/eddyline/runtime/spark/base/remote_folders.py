@@ -31,16 +31,7 @@ _NEEDED: Final = {  # by the scheme of an address, what fsspec opens it with
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is an address and no path.
-
-    >>> (
-    ...     is_address("s3a://bucket/sets"),
-    ...     is_address("dbfs:/sets"),
-    ...     is_address("file:/sets"),
-    ...     is_address("C/sets: old"),
-    ... )
-    (True, True, True, False)
-    """
+    """Whether it names its file system, as `file:` and `s3a:` do; any other text is a path."""
     return _SCHEME.match(text) is not None
 
 

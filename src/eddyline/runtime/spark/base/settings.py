@@ -29,9 +29,10 @@ AVAILABLE_NOW: Final = "available now"
 DEAD_LETTERS: Final = "dead-letters"
 STALLED_AFTER: Final = 900
 STOP_WITHIN: Final = 60
-NAME: Final = re.compile(
-    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
-)  # names of sources and sinks are names of folders
+KEEP_DAYS: Final = 90
+RETRIES: Final = 5
+# Names of sources and sinks are names of folders.
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,10 +162,10 @@ class PipelineSettings:
     quarantine: bool = True
     """Whether a query whose function fails is disabled in the registry; its function counts as NULL either way."""
 
-    keep_days: int = 90
+    keep_days: int = KEEP_DAYS
     """For how many days it is kept which version served which batch."""
 
-    retries: int = 5
+    retries: int = RETRIES
     """How often in a row a source is started again after a failure before the pipeline stops."""
 
     order: StrategyName = "adaptive"

@@ -17,7 +17,9 @@ from eddyline.runtime.spark.base.remote_folders import is_address
 from eddyline.runtime.spark.base.secrets import Secret, Value
 from eddyline.runtime.spark.base.settings import (
     AVAILABLE_NOW,
+    KEEP_DAYS,
     NAME,
+    RETRIES,
     STALLED_AFTER,
     STOP_WITHIN,
     Columns,
@@ -80,8 +82,8 @@ def _pipeline(
         stop_within=cast(int, table.number("stop_within", STOP_WITHIN, 0, _MOST_SECONDS)),
         functions=table.texts("functions"),
         quarantine=table.flag("quarantine", True),
-        keep_days=cast(int, table.number("keep_days", 90, 1, _MOST_DAYS)),
-        retries=cast(int, table.number("retries", 5, 0, _MOST_RETRIES)),
+        keep_days=cast(int, table.number("keep_days", KEEP_DAYS, 1, _MOST_DAYS)),
+        retries=cast(int, table.number("retries", RETRIES, 0, _MOST_RETRIES)),
         order=cast(StrategyName, table.text("order", "adaptive", allowed=get_args(StrategyName))),
         sources=tuple(_source(one, folder) for one in sources),
         sinks=tuple(_sink(one, folder) for one in sinks),

@@ -64,7 +64,7 @@ def match_column(
     session_checks.check(spark, time_zone=qs.time_zone)
     names = qs.columns_read(source.name)
     shipment = ship(qs, folder=None if folder is None else str(folder), local=session_checks.is_local(spark))
-    work = MatchWork(shipment, source.name, names, ids, False, True)
+    work = MatchWork(shipment, source.name, names, ids, explode=False, keep_unmatched=True)
     return _column(work, _read(names, source, columns or {}))
 
 

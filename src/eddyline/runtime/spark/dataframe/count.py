@@ -59,7 +59,9 @@ def count(
         session_checks.check(spark, time_zone=qs.time_zone)
         found = find_columns(df.schema, source, columns)
         shipment = ship(qs, folder=place, local=session_checks.is_local(spark))
-        work = MatchWork(shipment, source.name, tuple(found), ids, True, False, externals)
+        work = MatchWork(
+            shipment, source.name, tuple(found), ids, explode=True, keep_unmatched=False, externals=externals
+        )
         read = [F.col(quoted(column)).alias(f"_{place}") for place, column in enumerate(found.values())]
         computed = external_columns(df, externals, allowed=functions)
         read += [column.alias(external_name(place)) for place, column in enumerate(computed)]

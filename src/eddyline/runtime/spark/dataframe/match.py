@@ -87,7 +87,15 @@ def match(
                 hint="rename it first",
             )
         shipment = ship(qs, folder=place, local=session_checks.is_local(spark))
-        work = MatchWork(shipment, source.name, tuple(found), ids, explode, keep_unmatched, externals)
+        work = MatchWork(
+            shipment,
+            source.name,
+            tuple(found),
+            ids,
+            explode=explode,
+            keep_unmatched=keep_unmatched,
+            externals=externals,
+        )
         way = _way or ("rows" if set(found.values()) == set(known) else "lists")
         if way == "rows" and not externals and schema is not None:
             return _matching_rows(df, work, list(found.values()), name)
@@ -120,9 +128,8 @@ def _matching_rows(df: DataFrame, work: MatchWork, columns: Sequence[str], name:
         name, kind.elementType if work.explode else kind, nullable=nullable
     )
     places = tuple([df.columns.index(column) for column in columns])
-    plain = df.toDF(
-        *[f"_{place}" for place in range(len(df.columns))]
-    )  # mapInArrow stumbles over names with dots
+    # mapInArrow stumbles over names with dots
+    plain = df.toDF(*[f"_{place}" for place in range(len(df.columns))])
     return plain.mapInArrow(carried_rows(partial(matching_rows, work, places)), schema)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +30,7 @@ class MatchWork:
     stream: str
     columns: tuple[str, ...]
     ids: Ids
+    _: KW_ONLY
     explode: bool
     keep_unmatched: bool
     externals: tuple[Call, ...] = ()

@@ -22,12 +22,10 @@ from eddyline.runtime.spark.feedback.tally import SegmentTally
 from eddyline.runtime.spark.versions.orders import SegmentOrder
 
 MOST: Final = 512  # tuples of a batch that are looked at, however many tasks it has
-STANDS_FOR: Final = (
-    20  # tuples: with 500 in a sample, a check of 10,000 is off by a tenth in one case of thirty
-)
-BETTER: Final = (
-    0.9  # part of the time in use below which another way is taken: one comparison is not very sure
-)
+# tuples: with 500 in a sample, a check of 10,000 is off by a tenth in one case of thirty
+STANDS_FOR: Final = 20
+# part of the time in use below which another way is taken: one comparison is not very sure
+BETTER: Final = 0.9
 LAST_TRY: Final = 512  # batches between two comparisons, at most
 
 

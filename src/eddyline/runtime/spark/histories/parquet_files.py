@@ -18,9 +18,8 @@ from eddyline.runtime.spark.base.schemas import find_columns, quoted, stream_of,
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
-FILE: Final = (
-    "__eddyline_file"  # a hash of the file's address: eight bytes a row, where the address may have a hundred
-)
+# a hash of the file's address: eight bytes a row, where the address may have a hundred
+FILE: Final = "__eddyline_file"
 ROW: Final = "__eddyline_row"  # counted from 0 in its file
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from eddyline.errors import SetupError
 from eddyline.model.catalog import Stream
@@ -21,6 +21,7 @@ from eddyline.runtime.spark.pipeline.batch.run import StreamChanged
 from eddyline.runtime.spark.pipeline.function import BatchFunction
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sessions import session_checks
+from eddyline.runtime.spark.sessions.alive import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,6 +48,11 @@ class BatchProcessor:
 
     def __init__(self, settings: PipelineSettings | str | Path, spark: SparkSession) -> None:
         """Open and lock the checkpoint. The settings have one source, of which `name`, `stream` and `key` count here."""
+        if is_remote(spark):
+            raise SetupError(
+                "a BatchProcessor needs a classic session: under Spark Connect batches run in another process",
+                hint="use a Pipeline there",
+            )
         given = settings if isinstance(settings, PipelineSettings) else read_settings(settings)
         check_apart(given)
         chosen = _only_source(given)
@@ -90,16 +96,7 @@ class BatchProcessor:
     ) -> None:
         self.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Under Spark Connect batches run in another process, which opens everything but the lock itself."""
-        return {"settings": self.settings, "source": self._source, "checkpoint": self.checkpoint}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.settings, self.checkpoint = state["settings"], state["checkpoint"]
-        self._open = ExitStack()
-        self._use(state["source"].stream, state["source"].settings, None)
-
-    def _use(self, stream: Stream, settings: SourceSettings, context: BatchContext | None) -> None:
+    def _use(self, stream: Stream, settings: SourceSettings, context: BatchContext) -> None:
         own = SourceSettings(name=settings.name, stream=settings.stream, key=settings.key, format=FORMAT)
         self._context = context
         self._source = PipelineSource(own, stream)

@@ -143,7 +143,7 @@ class RunningPipeline:
 
     @property
     def status(self) -> dict[str, Any]:
-        """How it is going, for machines."""
+        """How it is going, for machines; files that wait are counted for whoever asks the endpoint, not here."""
         vitals = self.vitals
         return {
             "name": self.settings.name,
@@ -158,7 +158,7 @@ class RunningPipeline:
                     "idle": one.idle,
                     "backlog": dict(one.backlog),
                 }
-                for one in (supervisor.counted() for supervisor in self._supervisors)
+                for one in vitals.sources
             },
         }
 

@@ -42,9 +42,8 @@ class WebhookSink(TextSink):
         super().__init__(settings)
         self._given = poster  # tests bring one that does not sleep
         self._record: DocumentRecord | None = None
-        self._answered: dict[
-            str, tuple[int, dict[int, str | None]]
-        ] = {}  # by source: batch, answers by document
+        # by source: batch, answers by document
+        self._answered: dict[str, tuple[int, dict[int, str | None]]] = {}
 
     def inspect(self, pipeline: PipelineIdentity | None = None) -> None:
         """Refuse addresses, prefixes, headers and options that cannot be used."""

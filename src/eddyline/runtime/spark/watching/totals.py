@@ -101,9 +101,8 @@ class PipelineTotals:
 
     sources: Mapping[str, SourceTotals] = field(default_factory=dict)
     delivered: Mapping[str, int] = field(default_factory=dict)
-    queries: Mapping[str, int] = field(
-        default_factory=dict
-    )  # matches of queries while they were among the busiest of a batch
+    # matches of queries while they were among the busiest of a batch
+    queries: Mapping[str, int] = field(default_factory=dict)
     failing: Mapping[str, int] = field(default_factory=dict)  # failures, of those with the most in a batch
 
     def plus(self, report: BatchReport) -> PipelineTotals:

@@ -41,9 +41,8 @@ def quarantine(
             if not change.changed:  # somebody has changed or removed it meanwhile
                 continue
             told.append(f'query "{id}" is disabled: {reason}')
-        except (
-            EddylineError
-        ) as error:  # a registry that is locked: the call counts as NULL, again in the next batch
+        # a registry that is locked: the call counts as NULL, again in the next batch
+        except EddylineError as error:
             told.append(f'query "{id}" could not be disabled: {error.message}')
         event(log, told[-1], level=logging.WARNING, query=id, source=source.settings.name)
     return told

@@ -32,17 +32,15 @@ class Summary:
     unreadable: int = 0
     matched_rows: int = 0
     accounts: QueryAccounts = field(default_factory=nothing)
-    failed: Counter[int] = field(
-        default_factory=Counter
-    )  # rows in which a part of conditions failed, by its place
+    # rows in which a part of conditions failed, by its place
+    failed: Counter[int] = field(default_factory=Counter)
     sinks: Counter[str] = field(default_factory=Counter)  # result rows
     reasons: Counter[str] = field(default_factory=Counter)  # of dead letters
     blocks: Counter[str] = field(default_factory=Counter)  # rows of files that several tasks read, see `Keys`
     newest: int | None = None  # the latest event time, in microseconds since 1970
     working: float = 0.0  # seconds of workers' processors
-    segments: Mapping[str, SegmentTally] = field(
-        default_factory=dict
-    )  # what is told of their tuples, by name
+    # what is told of their tuples, by name
+    segments: Mapping[str, SegmentTally] = field(default_factory=dict)
 
     def packed(self) -> str:
         """All of it as text, which `total` takes back."""

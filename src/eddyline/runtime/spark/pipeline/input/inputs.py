@@ -157,9 +157,8 @@ def _ending(checkpoint: Storage, name: str, first: int) -> list[dict[str, Any]]:
     lines: list[bytes] = []
     while begin > head and (not lines or json.loads(lines[0])["batchId"] >= first):
         begin, size = max(head, begin - size), 2 * size
-        lines = (
-            content[begin:].tobytes().splitlines()[0 if begin == head else 1 :]
-        )  # the first may be half a line
+        # the first may be half a line
+        lines = content[begin:].tobytes().splitlines()[0 if begin == head else 1 :]
     return [json.loads(line) for line in lines]
 
 
