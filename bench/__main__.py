@@ -1,5 +1,5 @@
 """`python -m bench run`: measure, print, and write bench/results/latest.json; `spark`: the same on Spark, in the same file;
-`report`: put that into docs/benchmarks.md and the README; `figures`: the experiments of the papers, with pictures;
+`report`: put that into docs/benchmarks.md, the README and the rates of capacity; `figures`: the experiments of the papers, with pictures;
 `compare`: two trees beside each other.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 
 from rich.console import Console
 
-from bench import compiling, record, report
+from bench import capacity_report, compiling, record, report
 from bench.experiments.scale import QUICK, Scale
 from bench.measure import Setting
 from bench.record import Record, TableName
@@ -100,6 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     collect_rarely()  # as the commands of Eddyline do
     if chosen.command == "report":
         report.write(record.read(chosen.results))
+        capacity_report.write(chosen.results.with_name(capacity_report.NAME))
         return 0
     console = Console() if sys.stdout.isatty() else Console(width=100)
     if chosen.command == "figures":
@@ -110,6 +111,8 @@ def main(arguments: list[str] | None = None) -> int:
     on_spark = chosen.command == "spark"
     suites = _on_spark(chosen.workload) if on_spark else {n: SUITES[n] for n in chosen.workload or SUITES}
     replaced: set[TableName] = {_TABLES.get(name, "embedded") for name in suites}
+    if on_spark:
+        replaced = {"capacity" if name == "capacity" else "spark" for name in chosen.workload or SPARK_SUITES}
     kept = record.kept(chosen.results, replaced)
     records, broken = _run(suites, setting, console, chosen.results, kept)
     report.show(records, console, quick=chosen.quick)

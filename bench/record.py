@@ -30,7 +30,8 @@ RELATION_WORKLOADS = (
     "columns pairs",
     "new query",
 )
-TableName = Literal["embedded", "joins", "relations", "spark"]
+CAPACITY = "capacity"  # workloads whose peer is a prediction
+TableName = Literal["embedded", "joins", "relations", "spark", "capacity"]
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,11 @@ class Record:
 
     @property
     def table(self) -> TableName:
-        """The table that the line belongs to: those on Spark have peers of their own, joins and relations workloads."""
+        """The table that the line belongs to: those on Spark have peers of their own, joins, relations, predictions workloads."""
         if self.peer in SPARK_PEERS or self.workload in PIPELINE_WORKLOADS:
             return "spark"
+        if self.workload.startswith(CAPACITY):
+            return "capacity"
         if self.workload.startswith(RELATION_WORKLOADS):
             return "relations"
         return "joins" if self.workload.startswith(JOIN_WORKLOADS) else "embedded"

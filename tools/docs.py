@@ -1,7 +1,8 @@
 """Writes the generated pages of docs/ from the tables in the code: `python -m tools.docs [--check]`.
 
-docs/sql.md    the accepted SQL: sql/supported.py, sql/refused.py, sql/spark_only/functions.py,
-               sql/grammar/datatypes.py, functions/
+docs/sql.md        the accepted SQL: sql/supported.py, sql/refused.py, sql/spark_only/functions.py,
+                   sql/grammar/datatypes.py, functions/
+docs/capacity.md   its tables and what the command prints: capacity/measured.py, the rest is written by hand
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import argparse
 import difflib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -19,6 +20,8 @@ from eddyline.functions.table import FUNCTIONS, Function
 from eddyline.sql import refused, supported
 from eddyline.sql.grammar.datatypes import NAMES
 from eddyline.sql.spark_only import functions as spark_only
+from tools import capacity_blocks
+from tools.markdown import table
 
 DOCS = Path(__file__).parents[1] / "docs"
 MADE = "<!-- Made by `make docs` from the tables in src/eddyline: edit those. -->"
@@ -38,13 +41,6 @@ PRECEDENCE = """From the weakest to the strongest:
 | 8 | `-`, `+` as signs | |
 | 9 | `a.b`, `a[b]`, `a::type` | |
 """
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, *rows)]
-    lines.insert(1, "|" + "---|" * len(head))
-    return "\n".join(lines)
 
 
 def code(text: str) -> str:
@@ -151,7 +147,20 @@ def _refusals() -> list[str]:
     ]
 
 
-PAGES: dict[str, Callable[[], str]] = {"sql.md": sql_page}
+def capacity_page() -> str:
+    """The page on capacity, with its tables and commands made anew."""
+    text = (DOCS / "capacity.md").read_text()
+    for name, made in capacity_blocks.BLOCKS.items():
+        begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->\n"
+        head, _, rest = text.partition(begin)
+        _, found, tail = rest.partition(end)
+        if not found:
+            raise ValueError(f"docs/capacity.md has no lines {begin.strip()} and {end.strip()}")
+        text = f"{head}{begin}{made()}\n{end}{tail}"
+    return text
+
+
+PAGES: dict[str, Callable[[], str]] = {"sql.md": sql_page, "capacity.md": capacity_page}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,6 +10,7 @@ from bench import ours as embedded
 from bench.measure import Setting
 from bench.record import Record
 from bench.spark import results
+from bench.spark.capacity.suite import predictions
 from bench.spark.cluster import Cluster, drain, medians, seconds
 from bench.spark.ours import Matcher, pass_through
 from bench.spark.peers import BooleanColumns, IfArray, Peer, PythonUdf, RulesJoin
@@ -238,5 +239,6 @@ SUITES: Final = {
     "paper": beside_users,
     "pipeline": beside_jobs,
     "start": beside_plain_start,
+    "capacity": predictions,
 }
 CORES: Final = {"pipeline": 2}  # where it is not one: a pipeline's driver works beside its workers

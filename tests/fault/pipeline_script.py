@@ -33,7 +33,7 @@ STEPS: dict[str, tuple[type, str]] = {  # of a batch, in their order
     "pin": (VersionLog, "pin"),
     "write together": (WrittenTogether, "write"),  # by the job that makes the results
     "rename": (LocalOutput, "adopt"),
-    "deliver together": (WrittenTogether, "deliver"),
+    "deliver together": (WrittenTogether, "hand_over"),
     "write": (FileSink, "_write"),
     "move": (
         HadoopStorage,

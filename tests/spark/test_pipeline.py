@@ -22,6 +22,7 @@ from eddyline.runtime.spark.pipeline.batch import run as batches
 from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.sinks import RefusedResult, RowsRefusedError
 from eddyline.runtime.spark.sinks.callback import CallbackSink
+from eddyline.runtime.spark.sinks.files import FileSink
 from eddyline.runtime.spark.versions import StateFolder, VersionLog
 from eddyline.runtime.spark.versions import log as log_module
 from eddyline.spark import Pipeline
@@ -196,13 +197,14 @@ def test_crash_at_every_step(spark: SparkSession, place: Place, monkeypatch: pyt
     after(VersionLog, "pin", "before the pin", lambda log, source, batch, *rest: batch, before=True)
     after(VersionLog, "pin", "after the pin", lambda log, source, batch, *rest: batch)
     after(batches, "matched", "after matching", lambda context, plan, source, df, batch, pin: batch.batch_id)
-    after(batches, "_patiently", "between sinks", lambda context, name, rows, batch, lists: batch.batch_id)
+    after(FileSink, "deliver", "between sinks", lambda sink, rows, batch, lists: batch.batch_id)
+    after(FileSink, "take", "between sinks", lambda sink, written, batch, lists: batch.batch_id)
     after(batches, "_deliver", "after delivery", lambda context, plan, r, s, batch: batch.batch_id)
     after(
         batches,
         "_write_dead_letters",
         "after dead letters",
-        lambda context, r, s, d, batch, pin: batch.batch_id,
+        lambda context, r, s, d, batch, pin, spark: batch.batch_id,
     )
     after(Registry, "add_counters", "after counting", lambda registry, counts, once: once[1])
     after(VersionLog, "commit", "after the commit", lambda log, source, batch, account: batch)

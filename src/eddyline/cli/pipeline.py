@@ -1,23 +1,36 @@
-"""`eddyline pipeline ...`: what a pipeline has done, read from its checkpoint, whether it runs or not."""
+"""`eddyline pipeline ...`: what a pipeline has done, read from its checkpoint, whether it runs or not; what one needs."""
 
 from __future__ import annotations
 
 from datetime import UTC
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from eddyline.cli.failures import Command
 from eddyline.cli.options import AsJson
-from eddyline.cli.output.terminal import Printer, print_json
+from eddyline.cli.output import capacity as capacity_output
+from eddyline.cli.output.terminal import Exit, Printer, print_json
+from eddyline.service.jobs import capacity as capacity_job
 from eddyline.service.jobs.pipelines import newest_batches, status_of
 
 if TYPE_CHECKING:
     from eddyline.runtime.spark.versions import Served
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Look at a pipeline: its batches, and how it is."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Look at a pipeline: its batches, how it is, and what it needs.",
 )
+
+
+class Kind(StrEnum):
+    """What queries are like."""
+
+    keyed = "keyed"
+    ranges = "ranges"
+
 
 File = Annotated[str, typer.Argument(metavar="PIPELINE.toml", help="The settings, as for eddyline run.")]
 
@@ -78,6 +91,77 @@ def status(file: File, as_json: AsJson = False) -> None:
         output.line(f"  {name}: " + ("no batch yet" if one is None else _words(one)))
     for sink, count in found.totals.delivered.items():
         output.line(f"  {count:,} rows delivered to {sink}")
+
+
+@app.command(cls=Command)
+def capacity(
+    rows_per_second: Annotated[float, typer.Option(help="Rows that all sources together bring in a second.")],
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PIPELINE.toml]", help="The settings of a pipeline, to go by what it has reported."
+        ),
+    ] = None,
+    queries: Annotated[
+        int | None,
+        typer.Option(help="Queries that stand. Default with a pipeline: as many as in its last batch."),
+    ] = None,
+    columns: Annotated[
+        int | None,
+        typer.Option(help="Columns that queries read, in conditions or to select them. Default: 7."),
+    ] = None,
+    matches_per_row: Annotated[
+        float | None,
+        typer.Option(
+            help="Queries that a row matches, on average. Default: as reported; without reports each query matches one "
+            "row in a million."
+        ),
+    ] = None,
+    kind: Annotated[
+        Kind | None,
+        typer.Option(
+            help="What queries are like: keyed, they ask for a rare value such as a symbol, or ranges, they have bounds "
+            "alone. Default: what is nearer to the reports; without reports keyed.",
+        ),
+    ] = None,
+    cores_per_worker: Annotated[int, typer.Option(help="Cores of a worker.")] = 4,
+    utilisation: Annotated[
+        float, typer.Option(help="Share of the time that cores may be busy; the rest is for peaks.")
+    ] = 0.7,
+    longest_batch: Annotated[
+        float, typer.Option(help="Seconds from one batch to the next, at most: how late results may be.")
+    ] = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """Reckon what a cluster needs for so many queries and rows, and say what breaks first.
+
+    Rates are those of the pipeline, as far as it has reported them, else those that were measured for this release. Needs
+    neither Spark nor data. The exit code is 1 if one pipeline cannot do it. docs/capacity.md has the formulas.
+
+    \b
+    Examples:
+      eddyline pipeline capacity market.toml --rows-per-second 200000 --queries 50000
+      eddyline pipeline capacity --rows-per-second 10000000 --queries 1000000 --cores-per-worker 16
+      eddyline pipeline capacity --rows-per-second 50000 --queries 3000 --kind ranges --matches-per-row 0.2 --json
+    """
+    found = capacity_job.capacity(
+        capacity_job.CapacityRequest(
+            rows_per_second,
+            file,
+            queries,
+            columns,
+            matches_per_row,
+            kind.value if kind is not None else None,
+            cores_per_worker,
+            utilisation,
+            longest_batch,
+        )
+    )
+    if as_json:
+        print_json(found.as_json())
+    else:
+        capacity_output.show(found, Printer())
+    raise typer.Exit(Exit.FINE if found.estimate.holds else Exit.FINDINGS)
 
 
 _COUNTS: Final = ("rows", "matches", "dropped_rows", "dropped_files")

@@ -106,8 +106,8 @@ def served_json(served: Served) -> dict[str, Any]:
 
 
 @contextmanager
-def _found(file: str) -> Iterator[tuple[PipelineSettings, StateFolder]]:
-    """A pipeline and its state; where that is reached through Spark, with a session for as long as it is looked at."""
+def reached_settings(file: str) -> Iterator[PipelineSettings]:
+    """The settings of a pipeline; where its state is reached through Spark, with a session for as long as it is looked at."""
     from eddyline.runtime.spark.base.remote_folders import local_path
     from eddyline.runtime.spark.base.secrets import revealed_all
     from eddyline.runtime.spark.base.settings import read_settings
@@ -115,9 +115,16 @@ def _found(file: str) -> Iterator[tuple[PipelineSettings, StateFolder]]:
 
     settings = read_settings(file)
     if local_path(settings.checkpoint) is not None:
-        yield settings, _state(settings, file)
+        yield settings
         return
     with command_session(revealed_all(settings.session.settings), cores=1):
+        yield settings
+
+
+@contextmanager
+def _found(file: str) -> Iterator[tuple[PipelineSettings, StateFolder]]:
+    """A pipeline and its state."""
+    with reached_settings(file) as settings:
         yield settings, _state(settings, file)
 
 

@@ -33,6 +33,7 @@ SETTINGS: Mapping[str, str] = {
     # in percent of the driver's memory: else what its parser keeps of all texts it has seen grows until nothing else fits
     "spark.sql.parser.manageParserCaches": "true",
     "spark.sql.parser.parserDfaCacheFlushRatio": "15",
+    "spark.python.unix.domain.socket.enabled": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.defaultJavaOptions": (

@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Final
 
 from eddyline.errors import DeliveryError
 from eddyline.runtime.spark.base.secrets import revealed_all
-from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.batch_folders import batch_folder, new_attempt, remove_leftovers
 from eddyline.runtime.spark.sinks.folder import FolderSink
-from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, with_parts
+from eddyline.runtime.spark.sinks.shape import TIMESTAMPS, WALL_CLOCKS, columns, selected_names, with_parts
 from eddyline.runtime.spark.sinks.storage import LocalOutput, OutputFolder
 from eddyline.runtime.spark.sinks.typed import TypedList
 
@@ -52,67 +51,56 @@ DEFAULTS: Final[dict[str, dict[str, str]]] = {
 class FileSink(FolderSink):
     """A folder of files of one format."""
 
-    def __init__(self, settings: SinkSettings, folder: Path) -> None:
-        super().__init__(settings, folder)
-
-    def deliver(
-        self, rows: DataFrame, batch: Batch, typed: TypedList | None = None, written: Path | None = None
-    ) -> int | None:
-        """Write a batch, if it is not there yet; gives its rows where the format tells.
-
-        `written` is where another job has written them already; if they are not there any more, they are written anew.
-        """
+    def deliver(self, rows: DataFrame, batch: Batch, typed: TypedList | None = None) -> int | None:
+        """Write a batch, if it is not there yet; gives its rows where the format tells."""
         storage = self._storage
         place = batch_folder(batch)
         with delivering(self._settings, batch):
             if storage.is_committed(place):
-                if written is None:  # else other sinks have their rows below it
-                    self.remove_leftovers(batch)
-                return None
-            if written is not None and written.is_dir():
-                return self._take(written, batch, typed)
-            if written is None:
                 self.remove_leftovers(batch)
+                return None
+            self.remove_leftovers(batch)
             staged = new_attempt(batch, self._owner)
             with _filling(storage, staged):
                 self._write(rows, batch, typed, storage, staged)
-            files = storage.files(staged)
+            written = storage.files(staged)
             count = None
             if self._settings.format == "parquet" and isinstance(storage, LocalOutput):
-                count = _count(storage.root / staged / file for file, _ in files or [])
-            if count == 0 or not any(size for _, size in files or []):
-                self._check_empty(rows, files is not None)
+                count = _count(storage.root / staged / file for file, _ in written or [])
+            if count == 0 or not any(size for _, size in written or []):
+                self._check_empty(rows, written is not None)
                 storage.remove(staged)
                 return 0
             self._owner.check()  # after the files were listed (batch_folders.py says why)
-            storage.commit(staged, place, [file for file, _ in files or []])
+            storage.commit(staged, place, [file for file, _ in written or []])
             return count
 
     def remove_leftovers(self, batch: Batch) -> None:
         """Remove what attempts that were killed have left of a batch, or of others of its source."""
         remove_leftovers(self._storage, batch, self._owner)
 
-    def _take(self, written: Path, batch: Batch, typed: TypedList | None) -> int | None:
-        """Put rows that another job has written in their place."""
-        self._output_columns.settle(typed)
-        count = _count(written.rglob("*.parquet"))
-        self._owner.check()  # after the rows were counted (batch_folders.py says why)
+    def take(self, written: Path, batch: Batch, typed: TypedList | None = None) -> None:
+        """Put the files of a batch, which another job has written, in their place, if they are not there yet."""
         storage, place = self._storage, batch_folder(batch)
         assert isinstance(storage, LocalOutput), "rows are written with others on this machine only"
-        try:
-            storage.adopt(written, place)
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-            # Two mounts of one disk: they have the same device, and nothing can be renamed from one to the other.
-            if not written.is_relative_to(storage.root):
-                self.remove_leftovers(batch)
-            staged = new_attempt(batch, self._owner)
-            with _filling(storage, staged):
-                shutil.copytree(written, storage.root / staged)
-            self._owner.check()
-            storage.adopt(storage.root / staged, place)
-        return count
+        with delivering(self._settings, batch):
+            if storage.is_committed(place):
+                return
+            self._output_columns.settle(typed)
+            self._owner.check()  # after the rows were counted (batch_folders.py says why)
+            try:
+                storage.adopt(written, place)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                # Two mounts of one disk: they have the same device, and nothing can be renamed from one to the other.
+                if not written.is_relative_to(storage.root):
+                    self.remove_leftovers(batch)
+                staged = new_attempt(batch, self._owner)
+                with _filling(storage, staged):
+                    shutil.copytree(written, storage.root / staged)
+                self._owner.check()
+                storage.adopt(storage.root / staged, place)
 
     def local_staging(self, batch: Batch) -> Path | None:
         """Where a batch can be staged, on this machine's file systems; None where its files lie elsewhere."""
@@ -149,13 +137,23 @@ class FileSink(FolderSink):
         self, rows: DataFrame, batch: Batch, typed: TypedList | None, storage: OutputFolder, to: str
     ) -> None:
         self._output_columns.settle(typed)
-        self.write_files(rows, batch, typed, f"{storage.address}/{to}")
+        self.write_shaped(self.shaped(rows, typed), batch, f"{storage.address}/{to}")
 
-    def write_files(
-        self, rows: DataFrame, batch: Batch, typed: TypedList | None, to: str, parts: tuple[str, ...] = ()
-    ) -> None:
-        """Write the files of rows into a folder; `parts` are columns by which it is divided first."""
-        shaped = columns(rows, typed, (*parts, *KEPT), (*FOLDERS, *self._settings.partition_by))
+    def shaped(self, rows: DataFrame, typed: TypedList | None, parts: tuple[str, ...] = ()) -> DataFrame:
+        """Rows with the columns of files; `parts` are columns by which they are divided first."""
+        return columns(rows, typed, (*parts, *KEPT), self._beside)
+
+    def selected_names(self, typed: TypedList, parts: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """What selected columns are called in such rows."""
+        return tuple(selected_names(typed, (*parts, *KEPT, *self._beside, "payload")))
+
+    @property
+    def _beside(self) -> tuple[str, ...]:
+        """Columns that a reader has from the names of folders."""
+        return (*FOLDERS, *self._settings.partition_by)
+
+    def write_shaped(self, shaped: DataFrame, batch: Batch, to: str, parts: tuple[str, ...] = ()) -> None:
+        """Write rows with the columns of files into a folder, which is divided by `parts` first."""
         shaped = with_parts(shaped, self._settings.partition_by, batch.at)
         own = {**self._storage.write_options, **DEFAULTS.get(self._settings.format, {})}
         options = {**own, **revealed_all(self._settings.options)}

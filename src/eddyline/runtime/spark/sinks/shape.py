@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 OURS: Final = ("query_id", "query_revision", "version", "source", "batch_id", "tuple_key", "event_time")
 TIMESTAMPS: Final = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"  # Spark's own form stops at milliseconds
 WALL_CLOCKS: Final = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
-PART: Final = "part"  # which sink a row of results is for, before they are parted
+PART: Final = "__eddyline_part"  # which sink a row of results is for, before they are parted
 SHORT: Final = 32  # characters of a long id, and of its hash, in the name of a folder
 
 

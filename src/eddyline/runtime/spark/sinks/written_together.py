@@ -1,8 +1,9 @@
 """Results that the job which makes them also writes: no other job has to read them again, and nothing is kept for one.
 
-    out/_staging/source=<source>/<attempt>/part=0/...       rows of the first sink
-                                           part=1/...       rows of the second
-                                           part=-2/...      summaries of the tasks, one row each
+    out/_staging/source=<source>/<attempt>/rows/...                        rows of the only sink,
+                                           rows/__eddyline_part=0/...      or those of the first of several
+                                           rows/__eddyline_part=1/...      and of the second
+                                           summaries/0                     what the first task has counted
 
 Only for sinks whose files can be the same but for their place: folders of Parquet files on one file system, with the same
 columns. All is written below the first sink's folder, where no reader looks. Each sink then puts its own rows in their
@@ -17,12 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from pyarrow import parquet
 
 from eddyline.runtime.spark.base.values import Batch
-from eddyline.runtime.spark.sinks.files import KEPT, FileSink
+from eddyline.runtime.spark.sinks.files import FileSink
 from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.sinks.storage import spark_address
 from eddyline.runtime.spark.sinks.typed import TypedList
@@ -32,50 +34,65 @@ if TYPE_CHECKING:
 
     from eddyline.runtime.spark.sinks.base import Sink
 
-NEEDED: Final = (PART, *(name for name in KEPT if name != "version"), "payload")
-"""The columns that the rows must have, beside the typed ones and what is the same in all rows of a batch."""
-# What folders are called: selected columns keep the names that they have elsewhere.
-_PARTS: Final = "__eddyline_part"
-
 
 @dataclass(frozen=True)
 class WrittenTogether:
-    """The rows of a batch for some sinks, in the order of their numbers in `part`; `typed` are the columns of all."""
+    """The rows of a batch for some sinks, in the order of their numbers in `PART`; `typed` are the columns of all."""
 
     sinks: tuple[FileSink, ...]
     typed: TypedList | None
     batch: Batch
     folder: Path
 
-    def write(self, rows: DataFrame) -> None:
-        """Write all rows; those of typed columns have them as the struct SELECTED."""
-        first = self.sinks[0]
-        first.remove_leftovers(self.batch)
-        marked = rows.withColumnRenamed(PART, _PARTS)
-        first.write_files(marked, self.batch, self.typed, spark_address(self.folder), (_PARTS,))
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The column that says for which sink a row is, where there are several."""
+        return (PART,) if len(self.sinks) > 1 else ()
 
-    def summaries(self, part: int) -> list[str]:
-        """The payloads of the rows of a part that is no sink's."""
-        texts = [parquet.ParquetFile(path).read(["payload"])["payload"] for path in self._files(part)]
-        return [text for column in texts for text in column.to_pylist()]
+    @property
+    def summaries(self) -> Path:
+        """Where tasks put what they have counted (`put_summary`)."""
+        return self.folder / "summaries"
+
+    def selected_names(self) -> tuple[str, ...] | None:
+        """What the selected columns are called in the files; None where no query of the batch selects just these."""
+        if self.typed is None or not self.typed.numbers:
+            return None
+        return self.sinks[0].selected_names(self.typed, self.parts)
+
+    def prepare(self) -> None:
+        """Remove what killed attempts left, and make room for the tasks."""
+        self.sinks[0].remove_leftovers(self.batch)
+        self.summaries.mkdir(parents=True)
+
+    def write(self, rows: DataFrame) -> None:
+        """Write all rows, which have the columns of files."""
+        self.sinks[0].write_shaped(rows, self.batch, spark_address(self._rows), self.parts)
+
+    def counted(self) -> list[str]:
+        """What the tasks have counted."""
+        return [path.read_text() for path in self.summaries.iterdir() if path.name.isdecimal()]
 
     def rows(self, part: int) -> int:
-        """How many rows of a part were written."""
-        return sum(int(parquet.read_metadata(path).num_rows) for path in self._files(part))
+        """How many rows of a sink were written."""
+        files = sorted(self._of_sink(part).rglob("*.parquet"))
+        return sum(int(parquet.read_metadata(path).num_rows) for path in files)
 
-    def deliver(self, part: int, rows: DataFrame, typed: TypedList | None) -> int | None:
-        """Have a sink take its rows from here; `rows` are the same, for where they do not lie here any more."""
-        return self.sinks[part].deliver(rows, self.batch, typed, self._part(part))
+    def _of_sink(self, part: int) -> Path:
+        """The folder with the rows of a sink, if it has some."""
+        return self._rows / f"{PART}={part}" if self.parts else self._rows
+
+    def hand_over(self, part: int, typed: TypedList | None) -> None:
+        """Have a sink put its rows in their place; `typed` are its columns."""
+        self.sinks[part].take(self._of_sink(part), self.batch, typed)
 
     def remove(self) -> None:
         """Remove what is left."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _part(self, part: int) -> Path:
-        return self.folder / f"{_PARTS}={part}"
-
-    def _files(self, part: int) -> list[Path]:
-        return sorted(self._part(part).rglob("*.parquet"))
+    @property
+    def _rows(self) -> Path:
+        return self.folder / "rows"
 
 
 def written_together(
@@ -90,6 +107,16 @@ def written_together(
     if folder is None or any(not _fit(typed[0], other) for other in typed):
         return None
     return WrittenTogether(tuple(own), reduce(_both, typed), batch, folder)
+
+
+def put_summary(folder: Path, task: int, text: str) -> None:
+    """Put what a task has counted where `counted` finds it, whole, and in place of what another attempt has put.
+
+    It need not outlast the machine: a batch that was not delivered is made again.
+    """
+    draft = folder / f".{task}.{uuid4().hex}"
+    draft.write_text(text)
+    draft.replace(folder / str(task))
 
 
 def _fit(one: TypedList | None, other: TypedList | None) -> bool:

@@ -70,8 +70,8 @@ class BatchContext:
             self.learning = Learning(OrderSettings(strategy=settings.order, drift="visits"), self._recorded)
             self._open.callback(self.learning.close)
             self.failures: dict[str, BaseException] = {}  # the last one of each source
-            # By source: the batch from which results may be written together.
-            self.apart_until: dict[str, int] = {}
+            # By source: the batch from which results may again be written by the job that makes them.
+            self.kept_until: dict[str, int] = {}
             self._plans: OrderedDict[int, VersionPlan] = OrderedDict()
             self._finding = Lock()
             self._forgotten = 0  # versions below are deleted

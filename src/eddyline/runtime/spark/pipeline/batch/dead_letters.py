@@ -24,7 +24,7 @@ from eddyline.runtime.spark.versions import SetAside
 from eddyline.storage.ownership import UNOWNED
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 NAME: Final = "dead letters"
 SCHEMA: Final = (
@@ -49,7 +49,7 @@ class DeadLetters:
         self._owner = pipeline.owner
 
     def write(
-        self, rows: DataFrame | None, others: Sequence[Letter], batch: Batch, spark_of: DataFrame
+        self, rows: DataFrame | None, others: Sequence[Letter], batch: Batch, spark: SparkSession
     ) -> None:
         """Put the letters of a batch into the folder, if they are not there: rows of results, and others."""
         name = batch_folder(batch)
@@ -58,7 +58,7 @@ class DeadLetters:
                 return
             letters = None if rows is None else rows.selectExpr(*_COLUMNS)
             if others:
-                more = spark_of.sparkSession.createDataFrame(list(others), SCHEMA)
+                more = spark.createDataFrame(list(others), SCHEMA)
                 letters = more if letters is None else letters.unionByName(more)
             assert letters is not None, "somebody counted letters"
             remove_leftovers(self._storage, batch, self._owner)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from eddyline.model.expression import Call
@@ -24,16 +25,18 @@ from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions
 from eddyline.runtime.spark.functions import external_name, find_culprits, pin_text, with_externals
 from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext
-from eddyline.runtime.spark.pipeline.batch.result_rows import ALL, SUMMARY, TypedColumns, with_constants
+from eddyline.runtime.spark.pipeline.batch.result_rows import SUMMARY, RowFormat, TypedColumns, with_constants
 from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.set_aside import rows_of, without_broken, without_misfits
 from eddyline.runtime.spark.pipeline.batch.summary import Summary, total
 from eddyline.runtime.spark.pipeline.batch.version_plan import VersionPlan
 from eddyline.runtime.spark.pipeline.input.identity import first_rows
 from eddyline.runtime.spark.pipeline.input.sources import CORRUPT, PipelineSource
+from eddyline.runtime.spark.sessions.session_checks import is_local
+from eddyline.runtime.spark.sinks.files import KEPT
 from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.sinks.typed import TypedList
-from eddyline.runtime.spark.sinks.written_together import NEEDED, WrittenTogether, written_together
+from eddyline.runtime.spark.sinks.written_together import WrittenTogether, written_together
 from eddyline.runtime.spark.transport.carrying import carried_rows
 from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.watching.logs import event
@@ -43,23 +46,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("eddyline.pipeline")
 FAILED_BEFORE = "failed when the batch first ran"
-PAUSE = 50  # batches that are not written together after one that could not be
+PAUSE = 50  # batches whose results are kept after one that could not be written: what stood in its way is often in theirs
 
 
 class Matched(NamedTuple):
-    """The results of a batch, their counts, the calls that count as NULL with the reason of each, the pin.
+    """The results of a batch, kept or written, their counts, the calls that count as NULL with the reason of each, the pin.
 
-    typed: the columns that sinks have, as the results were made for them. release: lets go of what is kept. together: where
-    the rows of all sinks are written already.
+    typed: the columns that sinks have, as the results were made for them. release: lets go of what is kept or left.
     """
 
-    results: DataFrame
+    results: DataFrame | WrittenTogether
     summary: Summary
     culprits: dict[Call, str]
     pin: Pin
     typed: TypedColumns
     release: Callable[[], object]
-    together: WrittenTogether | None = None
 
 
 def matched(
@@ -82,11 +83,10 @@ def matched(
         if together is not None:
             written = _written(context, together, partial(made, rows, nulled=nulled), typed)
             if written is not None:
-                return Matched(*written, culprits, pin, typed, together.remove, together)
-            # What stood in the way of a batch is often in the way of the next ones.
-            context.apart_until[batch.source] = batch.batch_id + PAUSE
+                return Matched(together, written, culprits, pin, typed, together.remove)
+            context.kept_until[batch.source] = batch.batch_id + PAUSE
             together = None
-        kept = made(rows, nulled=nulled, typed=typed).persist()
+        kept = made(rows, nulled=nulled, format=RowFormat(typed)).persist()
         try:
             summary = summary_of(kept)
             return Matched(with_constants(kept, batch), summary, culprits, pin, typed, kept.unpersist)
@@ -113,9 +113,9 @@ def results_of(
     nulled: Collection[str] = (),
 ) -> DataFrame:
     """The results of a batch as they would be computed, as text: what its queries need goes to Python, in one pass."""
-    typed = TypedColumns({}, plan.sinks)
+    format = RowFormat(TypedColumns({}, plan.sinks))
     rows = _task_rows(
-        df, settings=settings, plan=plan, source=source, batch=batch, nulled=nulled, typed=typed
+        df, settings=settings, plan=plan, source=source, batch=batch, nulled=nulled, format=format
     )
     return with_constants(rows, batch)
 
@@ -128,9 +128,9 @@ def _task_rows(
     source: PipelineSource,
     batch: Batch,
     nulled: Collection[str],
-    typed: TypedColumns,
+    format: RowFormat,
     directions: Directions = UNDIRECTED,
-    output_columns: tuple[str, ...] = ALL,
+    summaries: Path | None = None,
 ) -> DataFrame:
     """What the tasks of a batch give."""
     calls = plan.externals(source.stream.name)
@@ -151,13 +151,15 @@ def _task_rows(
         router=plan.router,
         keeps_corrupt=source.keeps_corrupt,
         columns=tuple(columns),
+        version=batch.version,
+        format=format,
         externals=calls,
         directions=directions,
-        typed=typed,
-        output_columns=output_columns,
+        summaries=None if summaries is None else str(summaries),
     )
-    renamed = rows.select(*[quoted(name) for name in columns]).toDF(*[f"_{n}" for n in range(len(columns))])
-    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), typed.schema(output_columns))
+    # As texts: each column that is named by an object takes a dozen calls of Java, which a small batch feels.
+    renamed = rows.selectExpr(*[f"{quoted(name)} AS _{n}" for n, name in enumerate(columns)])
+    return renamed.mapInArrow(carried_rows(partial(result_rows, work)), format.schema)
 
 
 def typed_columns(context: BatchContext, plan: VersionPlan, batch: Batch) -> TypedColumns:
@@ -202,10 +204,9 @@ def _together(
     """How the sinks' rows can be written by the job that makes them; None where they cannot, or could not be lately."""
     if not plan.sinks or source.identity.kind == "content":
         return None
-    if batch.batch_id < context.apart_until.get(batch.source, 0):
+    if batch.batch_id < context.kept_until.get(batch.source, 0):
         return None
-    # Files of a worker elsewhere may lie on a disk that is not the driver's: they would not be missed.
-    if not str(df.sparkSession.conf.get("spark.master", "")).startswith("local"):
+    if not is_local(df.sparkSession):  # files of workers may lie on disks that are not the driver's
         return None
     sinks = [context.sinks[name] for name in plan.sinks]
     return written_together(sinks, [typed.by_sink.get(name) for name in plan.sinks], batch)
@@ -213,19 +214,28 @@ def _together(
 
 def _written(
     context: BatchContext, together: WrittenTogether, made: Callable[..., DataFrame], typed: TypedColumns
-) -> tuple[DataFrame, Summary] | None:
-    """Results that were written by the job that makes them; None where the batch needs the other way, or this one failed.
+) -> Summary | None:
+    """The counts of results that the job which made them has written; None where the batch needs the other way, or this one failed.
 
     Whatever went wrong, the other way meets it too, and knows what to do about it. But a job that was stopped is the end of
     the batch: nobody would stop the one that makes its results anew.
     """
-    rows = with_constants(made(typed=typed, output_columns=NEEDED), together.batch)
+    selected = together.selected_names()
+    format = RowFormat(
+        typed if selected is not None else TypedColumns({}, typed.sinks),
+        names=(*together.parts, *KEPT),
+        behind=("payload",),
+        flat=selected,
+    )
+    shaped = together.sinks[0].shaped
     try:
-        together.write(typed.selected(rows, together.typed))
-        summary = _checked(together.summaries(SUMMARY))
+        together.prepare()
+        rows = made(format=format, summaries=together.summaries)
+        together.write(rows if selected is not None else shaped(rows, together.typed, together.parts))
+        summary = _checked(together.counted())
         counts = {name: together.rows(place) for place, name in enumerate(typed.sinks)}
         if not summary.reasons and not first_rows(summary.blocks) and +Counter(counts) == summary.sinks:
-            return rows, summary
+            return summary
     except Exception as error:
         if was_stopped(error):
             together.remove()

@@ -6,7 +6,7 @@
 
 Which of them a row is, and of a result the sink, one number says: `part`. Typed columns are structs, one for each distinct
 list of columns that some sink has; a row fills at most one of them. What is the same in all rows of a batch does not come
-from the tasks: `with_constants` adds it.
+from the tasks: `with_constants` adds it. Rows that Spark writes to files as they come have the columns of the files instead.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
+from eddyline.runtime.spark.base.schemas import quoted
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.sinks.typed import SELECTED, TypedList
@@ -40,10 +41,10 @@ _COLUMNS: Final[Mapping[str, tuple[str, pa.DataType]]] = {
     "reason": ("string", pa.string()),
     "block_start": ("bigint", pa.int64()),
     "block_row": ("bigint", pa.int64()),
+    "version": ("bigint NOT NULL", pa.int64()),  # as a column that Spark adds would be
 }
-ALL: Final = tuple(_COLUMNS)
+ALL: Final = tuple(name for name in _COLUMNS if name != "version")
 _CONSTANTS: Final = "version bigint, source string, batch_id bigint"
-SCHEMA: Final = ", ".join([*(f"{name} {kind}" for name, (kind, _) in _COLUMNS.items()), _CONSTANTS])
 TIME: Final = _COLUMNS["event_time"][1]
 _OWN: Final = (PART, "reason", "block_start", "block_row")  # that sinks do not get
 
@@ -74,11 +75,6 @@ class TypedColumns:
             return None
         return next(place for place, other in enumerate(self.distinct) if other.same(typed))
 
-    def schema(self, names: tuple[str, ...] = ALL) -> str:
-        """These columns and the typed ones, as Spark declares them."""
-        plain = [f"{name} {_COLUMNS[name][0]}" for name in names]
-        return ", ".join([*plain, *(f"typed_{n} struct<{t.ddl}>" for n, t in enumerate(self.distinct))])
-
     def selected(self, rows: DataFrame, typed: TypedList | None) -> DataFrame:
         """Rows with the typed columns that some sink has as the struct SELECTED, and without all others."""
         from pyspark.sql import functions as F
@@ -96,16 +92,53 @@ class TypedColumns:
         return self.selected(own, self.by_sink.get(sink)).drop(*_OWN)
 
 
+@dataclass(frozen=True)
+class RowFormat:
+    """The columns in which rows leave the workers: some of ours, the typed ones, some of ours behind them.
+
+    Rows that are kept have what any sink may want, and each typed list as a struct. Rows that Spark writes to files as they
+    come have the columns of the files, in their order: `flat` names those of the only typed list.
+    """
+
+    typed: TypedColumns
+    names: tuple[str, ...] = ALL
+    behind: tuple[str, ...] = ()
+    flat: tuple[str, ...] | None = None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names or name in self.behind
+
+    @property
+    def schema(self) -> str:
+        """The columns as Spark declares them."""
+        typed = [f"typed_{n} struct<{each.ddl}>" for n, each in enumerate(self.typed.distinct)]
+        if self.flat is not None:
+            (only,) = self.typed.distinct
+            typed = [f"{quoted(name)} {kind}" for name, kind in zip(self.flat, only.types, strict=True)]
+        return ", ".join([*map(_declared, self.names), *typed, *map(_declared, self.behind)])
+
+    def rows(
+        self, count: int, structs: list[pa.StructArray], columns: Mapping[str, pa.Array]
+    ) -> pa.RecordBatch:
+        """So many rows; columns that are not given are NULL."""
+        names, typed = [f"typed_{n}" for n in range(len(structs))], structs
+        if self.flat is not None:
+            names, typed = list(self.flat), structs[0].flatten()
+        arrays = [*self._own(count, self.names, columns), *typed, *self._own(count, self.behind, columns)]
+        return pa.RecordBatch.from_arrays(arrays, names=[*self.names, *names, *self.behind])
+
+    def _own(self, count: int, names: tuple[str, ...], columns: Mapping[str, pa.Array]) -> list[pa.Array]:
+        return [columns[name] if name in columns else pa.nulls(count, _COLUMNS[name][1]) for name in names]
+
+
 NO_TYPED_COLUMNS: Final = TypedColumns({})
 
 
-def batch_of(
-    count: int, names: tuple[str, ...], structs: list[pa.StructArray | pa.Array], **columns: Any
-) -> pa.RecordBatch:
-    """So many rows of these columns, with the typed ones behind; columns that are not given are NULL."""
-    arrays = [columns[name] if name in columns else pa.nulls(count, _COLUMNS[name][1]) for name in names]
-    all_names = [*names, *(f"typed_{n}" for n in range(len(structs)))]
-    return pa.RecordBatch.from_arrays([*arrays, *structs], names=all_names)
+def _declared(name: str) -> str:
+    return f"{name} {_COLUMNS[name][0]}"
+
+
+SCHEMA: Final = ", ".join([*map(_declared, ALL), _CONSTANTS])
 
 
 def parts(value: int, count: int) -> pa.Array:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from time import thread_time
 from typing import Final, NamedTuple
 
@@ -31,18 +32,17 @@ from eddyline.runtime.spark.feedback.task import UNDIRECTED, Directions, TaskFee
 from eddyline.runtime.spark.functions import external_name
 from eddyline.runtime.spark.pipeline.batch.event_times import as_event_times, newest_event
 from eddyline.runtime.spark.pipeline.batch.result_rows import (
-    ALL,
     DEAD_LETTER,
-    NO_TYPED_COLUMNS,
     SUMMARY,
     TIME,
-    TypedColumns,
-    batch_of,
+    RowFormat,
     parts,
 )
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity, Keys, TaskBatch
 from eddyline.runtime.spark.pipeline.input.sources import CORRUPT
+from eddyline.runtime.spark.sinks.shape import PART
+from eddyline.runtime.spark.sinks.written_together import put_summary
 from eddyline.runtime.spark.transport.shipping import Shipment
 from eddyline.runtime.spark.versions import open_deliverables
 from eddyline.standing.version import Known
@@ -65,21 +65,27 @@ class ResultWork:
     router: Router
     keeps_corrupt: bool
     columns: tuple[str, ...]  # names of what comes in, in their order: Spark stumbles over some of them
+    version: int
+    format: RowFormat
     externals: tuple[Call, ...] = ()  # what Spark has computed, one column each behind the others
     directions: Directions = UNDIRECTED
-    typed: TypedColumns = NO_TYPED_COLUMNS
-    output_columns: tuple[str, ...] = ALL  # of the rows that come out, beside the typed ones
+    summaries: str | None = None  # the folder of this machine for summaries that do not leave as rows
 
 
 def result_rows(work: ResultWork, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The results of one task, and its summary as the last row."""
+    """The results of one task, and its summary: as the last row, or as a file."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    task = _ResultTask(work, 0 if context is None else context.partitionId())
+    partition = 0 if context is None else context.partitionId()
+    task = _ResultTask(work, partition)
     for batch in gathered(batches, task.sizer):
         yield from task.results(batch.rename_columns(work.columns))
-    yield task.summary_row()
+    if work.summaries is None:
+        yield task.summary_row()
+    else:
+        # A task that Spark runs again says the same, in place of what it said before.
+        put_summary(Path(work.summaries), partition, task.summary().packed())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +125,7 @@ class _ResultTask:
         destinations = table.destinations
         routes = [work.router.find(destination) for destination in destinations]
         self._routes = routes
-        self._sinks = list(work.typed.sinks)
+        self._sinks = list(work.format.typed.sinks)
         sink_index = {sink: index for index, sink in enumerate(self._sinks)}
         # by destination: which sink takes it, one past the last for none
         self._sink = np.array(
@@ -131,7 +137,7 @@ class _ResultTask:
         self._formats: dict[int, _ResultFormat] = {}
         self._struct_types = [
             pa.struct(list(zip(typed.names, table.select_list(typed.numbers[0]).schema.types, strict=True)))
-            for typed in work.typed.distinct
+            for typed in work.format.typed.distinct
         ]
         self._keys = Keys(work.identity, work.source, work.batch_id)
         self._failed = dict.fromkeys(table.fallible_in(work.stream).expressions, 0)
@@ -169,8 +175,13 @@ class _ResultTask:
         )
 
     def summary_row(self) -> pa.RecordBatch:
+        """The counts of the task, as a row."""
+        columns = {PART: parts(SUMMARY, 1), "payload": pa.array([self.summary().packed()])}
+        return self._batch(1, self._structs(1), **columns)
+
+    def summary(self) -> Summary:
         """The counts of the task."""
-        summary = Summary(
+        return Summary(
             rows=self._rows,
             unreadable=self._unreadable,
             matched_rows=self._matched_rows,
@@ -183,7 +194,6 @@ class _ResultTask:
             working=thread_time() - self._started,
             segments=self._feedback.tallies(),
         )
-        return self._batch(1, self._structs(1), part=parts(SUMMARY, 1), payload=pa.array([summary.packed()]))
 
     def _unreadable_rows(self, batch: pa.RecordBatch, origin: TaskBatch, rows: Integers) -> pa.RecordBatch:
         """Rows that cannot be read, as dead letters with their text."""
@@ -193,7 +203,7 @@ class _ResultTask:
             len(rows),
             self._structs(len(rows)),
             **origin.identifying(rows),
-            part=parts(DEAD_LETTER, len(rows)),
+            **{PART: parts(DEAD_LETTER, len(rows))},
             payload=batch.column(CORRUPT).take(pa.array(rows)),
             reason=pa.array([UNREADABLE] * len(rows)),
         )
@@ -214,7 +224,7 @@ class _ResultTask:
         return self._batch(
             len(selected),
             self._structs(len(selected), selected, sink),
-            part=pa.array(np.where(lost, DEAD_LETTER, sink), pa.int32()),
+            **{PART: pa.array(np.where(lost, DEAD_LETTER, sink), pa.int32())},
             destination=lambda: self._destination_texts.take(pa.array(destination)),
             query_id=self._table.ids.take(pa.array(selected.query)),
             query_revision=pa.array(self._table.revision[selected.query], pa.int32()),
@@ -256,7 +266,7 @@ class _ResultTask:
         number = selected.select.number
         found = self._formats.get(number)
         if found is None:
-            typed = self._work.typed
+            typed = self._work.format.typed
             columns = [typed.place(sink, number) for sink in self._sinks]
             as_text = [
                 column is None or typed.by_sink[sink].beside_payload
@@ -292,9 +302,10 @@ class _ResultTask:
         self, count: int, structs: list[pa.Array], **columns: pa.Array | Callable[[], pa.Array]
     ) -> pa.RecordBatch:
         """Rows that leave; columns that cost something are made only where they are asked for."""
-        names = self._work.output_columns
-        found = {name: of() if callable(of) else of for name, of in columns.items() if name in names}
-        return batch_of(count, names, structs, **found)
+        format = self._work.format
+        columns["version"] = lambda: pa.repeat(pa.scalar(self._work.version, pa.int64()), count)
+        found = {name: of() if callable(of) else of for name, of in columns.items() if name in format}
+        return format.rows(count, structs, found)
 
 
 def _counts(numbers: Integers) -> list[tuple[int, int]]:

@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from eddyline.delivery.retry import Patience, TryAgainError, persist
@@ -45,10 +44,9 @@ from eddyline.runtime.spark.versions import Pin
 from eddyline.runtime.spark.versions.orders import Orders, in_words
 from eddyline.runtime.spark.watching import BatchReport
 from eddyline.runtime.spark.watching.values import EPOCH, MOST_TOP
-from eddyline.storage.ownership import Ownership
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 PATIENCE: Final = Patience(attempts=4, first=0.5, longest=10.0)
 
@@ -93,16 +91,16 @@ def run_batch(
         plan = context.plan(pin.version)
         _check_stream(plan, source)
     with stages.stage("match"):
-        results, summary, culprits, pin, typed, release, together = matched(
-            context, plan, source, df, batch, pin
-        )
+        found = matched(context, plan, source, df, batch, pin)
+        results, summary, culprits, pin, typed, release = found
     try:
         with stages.stage("deliver"):
             if summary.sinks:
                 settle(context, source, pin)
-            identified = with_complete_keys(results, source.identity.kind, summary.blocks)
-            delivered = _deliver(context, typed, identified, summary, batch, together)
-            _write_dead_letters(context, identified, summary, delivered, batch, pin)
+            if not isinstance(results, WrittenTogether):
+                results = with_complete_keys(results, source.identity.kind, summary.blocks)
+            delivered = _deliver(context, typed, results, summary, batch)
+            _write_dead_letters(context, results, summary, delivered, batch, pin, df.sparkSession)
     finally:
         release()
     with stages.stage("commit"):
@@ -154,21 +152,21 @@ def _check_stream(plan: VersionPlan, source: PipelineSource) -> None:
 def _deliver(
     context: BatchContext,
     typed: TypedColumns,
-    results: DataFrame,
+    results: DataFrame | WrittenTogether,
     summary: Summary,
     batch: Batch,
-    together: WrittenTogether | None,
 ) -> Delivered:
     """Hand every sink its rows; a sink that fails for a while is asked again."""
     delivered = Delivered()
     for name, count in summary.sinks.items():
-        rows, columns = typed.of_sink(results, name), typed.by_sink.get(name)
-        if together is None:
-            deliver = partial(context.sinks[name].deliver, rows, batch, columns)
+        columns = typed.by_sink.get(name)
+        deliver: Callable[[], object]
+        if isinstance(results, WrittenTogether):
+            deliver = partial(results.hand_over, typed.sinks.index(name), columns)
         else:
-            deliver = partial(together.deliver, typed.sinks.index(name), rows, columns)
+            deliver = partial(context.sinks[name].deliver, typed.of_sink(results, name), batch, columns)
         try:
-            _patiently(deliver, context.sink_locks[name], context.owner)
+            _patiently(context, name, deliver)
             delivered.rows[name] = count
         except RowsRefusedError as error:
             delivered.refused += error.refused
@@ -176,14 +174,14 @@ def _deliver(
     return delivered
 
 
-def _patiently(deliver: Callable[[], object], lock: Lock, owner: Ownership) -> None:
+def _patiently(context: BatchContext, name: str, deliver: Callable[[], object]) -> None:
     """Deliver to one sink, several times if it has to be; what it says at last is raised."""
     last: list[DeliveryError] = []
 
     def attempt() -> None:
-        owner.check()  # the pauses may be long, and another owner delivers the batch by itself
+        context.owner.check()  # the pauses may be long, and another owner delivers the batch by itself
         try:
-            with lock:
+            with context.sink_locks[name]:
                 deliver()
         except DeliveryError as error:
             last.append(error)
@@ -196,16 +194,23 @@ def _patiently(deliver: Callable[[], object], lock: Lock, owner: Ownership) -> N
 
 
 def _write_dead_letters(
-    context: BatchContext, results: DataFrame, summary: Summary, delivered: Delivered, batch: Batch, pin: Pin
+    context: BatchContext,
+    results: DataFrame | WrittenTogether,
+    summary: Summary,
+    delivered: Delivered,
+    batch: Batch,
+    pin: Pin,
+    spark: SparkSession,
 ) -> None:
     """Write the dead letters, if there are any."""
-    from pyspark.sql import functions as F
-
-    if summary.reasons or delivered.refused or pin.set_aside:
-        rows = results.where(F.col(PART) == DEAD_LETTER) if summary.reasons else None
+    rows = None
+    if summary.reasons:
+        assert not isinstance(results, WrittenTogether), "rows with dead letters are kept"
+        rows = results.where(f"{PART} = {DEAD_LETTER}")
+    letters = [*map(refused_letter, delivered.refused), *map(file_letter, pin.set_aside)]
+    if rows is not None or letters:
         context.owner.check()
-        letters = [*map(refused_letter, delivered.refused), *map(file_letter, pin.set_aside)]
-        context.dead_letters.write(rows, letters, batch, results)
+        context.dead_letters.write(rows, letters, batch, spark)
 
 
 def _counters(plan: VersionPlan, summary: Summary, delivered: Delivered) -> dict[str, dict[str, int]]:

@@ -1,0 +1,1 @@
+"""What `eddyline pipeline capacity` reckons with: measured, and its predictions held against runs."""
