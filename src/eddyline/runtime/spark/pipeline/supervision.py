@@ -37,6 +37,7 @@ from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 from eddyline.runtime.spark.pipeline.input.waiting_files import WaitingFiles, waiting_files
 from eddyline.runtime.spark.pipeline.source_watch import SourceWatch
 from eddyline.runtime.spark.sessions.alive import count_executors, has_executors, is_remote, why_gone
+from eddyline.runtime.spark.versions import Served
 from eddyline.runtime.spark.watching.logs import event
 from eddyline.runtime.spark.watching.vitals import SourceVitals
 
@@ -147,15 +148,15 @@ class Supervisor:
 
     def _keep_running(self) -> None:
         while not self._stopping.is_set():
-            before = self._shop.log.last_served(self.name)
+            before = self._last_served()
             reason = self._run_once()
             if isinstance(reason, StreamChanged):
                 self._reopen(reason.stream)
                 continue
             if reason is None:
                 break
-            # A failure that lasts does not count, and where Java is gone the log may not be reached.
-            if not isinstance(reason, LASTING) and self._shop.log.last_served(self.name) != before:
+            served = self._last_served()
+            if served is not None and served != before:
                 self.attempts = 0
             self.attempts += 1
             if isinstance(reason, LASTING) or self.attempts > self._shop.settings.retries:
@@ -163,6 +164,13 @@ class Supervisor:
                 event(log, str(self.failure), level=logging.ERROR, source=self.name)
                 break
             self._pause(reason)
+
+    def _last_served(self) -> Served | None:
+        """The newest batch; None if there is none, or its record cannot be read now, which must not end a source."""
+        try:
+            return self._shop.log.last_served(self.name)
+        except (OSError, SetupError):  # the store is away, or Java is gone
+            return None
 
     def _reopen(self, stream: Stream) -> None:
         """Go on with other columns."""

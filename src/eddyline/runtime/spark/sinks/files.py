@@ -60,7 +60,7 @@ class FileSink(FolderSink):
             if storage.is_committed(place):
                 return None
             staged = new_attempt(batch, self._owner)
-            with _staging(storage, staged):
+            with _filling(storage, staged):
                 self._write(rows, batch, typed, storage, staged)
             written = storage.files(staged)
             count = None
@@ -93,10 +93,13 @@ class FileSink(FolderSink):
                 if error.errno != errno.EXDEV:
                     raise
                 # Two mounts of one disk: they have the same device, and nothing can be renamed from one to the other.
+                if not written.is_relative_to(storage.root):
+                    self.remove_leftovers(batch)
                 staged = new_attempt(batch, self._owner)
-                with _staging(storage, staged):
+                with _filling(storage, staged):
                     shutil.copytree(written, storage.root / staged)
-                storage.commit(staged, place, [])
+                self._owner.check()
+                storage.adopt(storage.root / staged, place)
 
     def local_staging(self, batch: Batch) -> Path | None:
         """Where a batch can be staged, on this machine's file systems; None where its files lie elsewhere."""
@@ -158,8 +161,8 @@ class FileSink(FolderSink):
 
 
 @contextmanager
-def _staging(storage: OutputFolder, staged: str) -> Iterator[None]:
-    """Fill a folder that is not there afterwards if that fails."""
+def _filling(storage: OutputFolder, staged: str) -> Iterator[None]:
+    """Fill a folder that is not there yet, and is not there afterwards if that fails."""
     try:
         yield
     except Exception:
