@@ -94,9 +94,11 @@ class FolderLock:
         """Let go."""
         if self._handle is not None:
             handle, self._handle = self._handle, None
-            if os.getpid() == self._pid:
-                _write(handle, {"number": self._number})
-            os.close(handle)
+            try:
+                if os.getpid() == self._pid:
+                    _write(handle, {"number": self._number})
+            finally:
+                os.close(handle)
 
     def __del__(self) -> None:
         self.close()

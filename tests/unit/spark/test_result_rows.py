@@ -12,10 +12,11 @@ import eddyline as ed
 from eddyline.delivery.router import Outlet, Router
 from eddyline.project.account import Account
 from eddyline.registry import Put, Registry, State
-from eddyline.runtime.spark.pipeline.batch.result_rows import DEAD_LETTER, SUMMARY, TypedColumns
+from eddyline.runtime.spark.pipeline.batch.result_rows import DEAD_LETTER, SUMMARY, RowFormat, TypedColumns
 from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity
+from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.versions import Versions, open_deliverables
 
@@ -56,18 +57,19 @@ def made(folder: Path, *, typed: bool) -> tuple[list[dict[str, Any]], Summary]:
         Router([Outlet(name) for name in SINKS]),
         False,
         tuple(BATCH.schema.names),
-        typed=TypedColumns(lists if typed else {}, SINKS),
+        version=3,
+        format=RowFormat(TypedColumns(lists if typed else {}, SINKS)),
     )
     *rows, last = [row for batch in result_rows(work, iter([BATCH, BATCH])) for row in batch.to_pylist()]
-    assert last["part"] == SUMMARY
+    assert last[PART] == SUMMARY
     return [_told(row) for row in rows], Summary.of(last["payload"])
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:
     """A row with what its part means in words."""
-    if row["part"] == DEAD_LETTER:
+    if row[PART] == DEAD_LETTER:
         return {**row, "kind": "dead letter", "sink": None}
-    return {**row, "kind": "result", "sink": SINKS[row["part"]]}
+    return {**row, "kind": "result", "sink": SINKS[row[PART]]}
 
 
 def shown(rows: list[dict[str, Any]]) -> set[tuple[Any, ...]]:

@@ -16,10 +16,11 @@ from eddyline.execute.locating import locate
 from eddyline.functions.evaluate import evaluation
 from eddyline.project.account import Account
 from eddyline.registry import Put, Registry
-from eddyline.runtime.spark.pipeline.batch.result_rows import DEAD_LETTER, SUMMARY, TypedColumns
+from eddyline.runtime.spark.pipeline.batch.result_rows import DEAD_LETTER, SUMMARY, RowFormat, TypedColumns
 from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity
+from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.versions import Versions
 
 NUMBERS = ed.Stream("numbers", pa.schema([("a", pa.int32()), ("text", pa.string())]))
@@ -54,14 +55,15 @@ def ran(folder: Path) -> tuple[dict[str, int], Summary, Versions]:
         router,
         False,
         tuple(BATCH.schema.names),
-        typed=TypedColumns({}, ("results",)),
+        version=3,
+        format=RowFormat(TypedColumns({}, ("results",))),
     )
     *results, last = [row for batch in result_rows(work, iter([BATCH, BATCH])) for row in batch.to_pylist()]
     delivered: dict[str, int] = {}
     for row in results:
-        if row["part"] == 0:
+        if row[PART] == 0:
             delivered[row["query_id"]] = delivered.get(row["query_id"], 0) + 1
-    assert last["part"] == SUMMARY and {row["part"] for row in results} <= {0, DEAD_LETTER}
+    assert last[PART] == SUMMARY and {row[PART] for row in results} <= {0, DEAD_LETTER}
     return delivered, Summary.of(last["payload"]), versions
 
 

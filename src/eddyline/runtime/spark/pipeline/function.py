@@ -26,7 +26,7 @@ class BatchFunction:
     ) -> None:
         self._settings = settings
         self._source = source
-        self._shop = context
+        self._context = context
         self.stopping = Event()
         self.busy = False
         self.calls = 0  # batches that began, and batches that ended
@@ -38,13 +38,13 @@ class BatchFunction:
         try:
             if self.stopping.is_set():
                 raise StopRequested("the pipeline stops")
-            if self._shop is None:
+            if self._context is None:
                 several = len(self._settings.sources) > 1
-                self._shop = BatchContext(self._settings, df.sparkSession, own=False, shared=several)
-            run_batch(self._shop, self._source, df, batch_id)
+                self._context = BatchContext(self._settings, df.sparkSession, own=False, shared=several)
+            run_batch(self._context, self._source, df, batch_id)
         except BaseException as error:
-            if self._shop is not None:
-                self._shop.failures[self._source.settings.name] = error
+            if self._context is not None:
+                self._context.failures[self._source.settings.name] = error
             raise
         finally:
             self.busy = False

@@ -77,17 +77,17 @@ class RunningPipeline:
         if endpoint is not None:
             self._open.enter_context(endpoint)
         try:
-            self._shop = BatchContext(settings, spark, own=True)
-            self._open.callback(self._shop.close)
-            self._shop.state.refuse_lost_checkpoints()
-            self._tail = Tail(self._shop.metrics.path)
+            self._context = BatchContext(settings, spark, own=True)
+            self._open.callback(self._context.close)
+            self._context.state.refuse_lost_checkpoints()
+            self._tail = Tail(self._context.metrics.path)
             self._tail.skip()
             self._begin = copy(self._tail)
-            sources = sources_of(settings, self._shop.registry)
+            sources = sources_of(settings, self._context.registry)
             for source in sources:
-                source.check(spark, begun=self._shop.log.last(source.settings.name) is not None)
-            self._shop.current()
-            self._supervisors = [Supervisor(spark, self._shop, source) for source in sources]
+                source.check(spark, begun=self._context.log.last(source.settings.name) is not None)
+            self._context.current()
+            self._supervisors = [Supervisor(spark, self._context, source) for source in sources]
             if endpoint is not None:
                 endpoint.answers = Answers(
                     self._scrape,
@@ -107,7 +107,7 @@ class RunningPipeline:
     @property
     def id(self) -> str:
         """The pipeline's id, which outputs carry; that of its checkpoint."""
-        return self._shop.identity.id
+        return self._context.identity.id
 
     @property
     def is_active(self) -> bool:
@@ -122,7 +122,7 @@ class RunningPipeline:
     @property
     def problems(self) -> dict[str, str]:
         """The queries that are left out of the newest version, and why."""
-        return dict(self._shop.versions.problems)
+        return dict(self._context.versions.problems)
 
     def reports(self) -> list[BatchReport]:
         """The reports of the batches of this run, the last thousand of them."""
@@ -172,14 +172,14 @@ class RunningPipeline:
             since=self._since,
             stopping=self._stopping and self.is_active,
             sources=tuple(one.vitals for one in self._supervisors),
-            trouble=self._shop.versions.trouble,
-            left_out=len(self._shop.versions.problems),
+            trouble=self._context.versions.trouble,
+            left_out=len(self._context.versions.problems),
         )
 
     def _scraped(self) -> PipelineVitals:
         """The same with what takes a look at the registry and at folders, which health must not depend on."""
         try:
-            newest = self._shop.registry.version
+            newest = self._context.registry.version
         except RegistryError:
             newest = None
         counted = tuple(one.counted() for one in self._supervisors)
@@ -253,7 +253,7 @@ class RunningPipeline:
 
     def _counted(self, totals: PipelineTotals) -> dict[str, int] | None:
         """The registry's counts of the queries that are shown; None where it cannot be asked now."""
-        counters, busiest = self._shop.registry.counters, totals.busiest(QUERIES_SHOWN)
+        counters, busiest = self._context.registry.counters, totals.busiest(QUERIES_SHOWN)
         try:
             return {id: counters(id).get(id, {}).get("matches", 0) for id in busiest}
         except RegistryError:

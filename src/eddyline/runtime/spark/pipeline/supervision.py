@@ -73,7 +73,7 @@ class Supervisor:
         self.failure: EddylineError | None = None  # why it has given up
         self.trouble: str | None = None  # what is wrong and may pass
         self._spark = spark
-        self._shop = context
+        self._context = context
         self._stopping = threading.Event()
         self._at_once = threading.Event()
         self._ended = threading.Event()
@@ -117,7 +117,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Begin."""
-        checkpoint = local_path(self._shop.state.checkpoint(self.name).address)
+        checkpoint = local_path(self._context.state.checkpoint(self.name).address)
         if checkpoint is not None:
             self._files = waiting_files(self.source.settings, checkpoint)
         self._on_cluster = has_executors(self._spark)
@@ -159,7 +159,7 @@ class Supervisor:
             if served is not None and served != before:
                 self.attempts = 0
             self.attempts += 1
-            if isinstance(reason, LASTING) or self.attempts > self._shop.settings.retries:
+            if isinstance(reason, LASTING) or self.attempts > self._context.settings.retries:
                 self.failure = self._given_up(reason)
                 event(log, str(self.failure), level=logging.ERROR, source=self.name)
                 break
@@ -168,7 +168,7 @@ class Supervisor:
     def _last_served(self) -> Served | None:
         """The newest batch; None if there is none, or its record cannot be read now, which must not end a source."""
         try:
-            return self._shop.log.last_served(self.name)
+            return self._context.log.last_served(self.name)
         except (OSError, SetupError):  # the store is away, or Java is gone
             return None
 
@@ -176,13 +176,13 @@ class Supervisor:
         """Go on with other columns."""
         event(log, f"source {self.name} is opened again: its stream has other columns", source=self.name)
         self.source = PipelineSource(self.source.settings, stream)
-        self._function = BatchFunction(self._shop.settings, self.source, self._shop)
+        self._function = BatchFunction(self._context.settings, self.source, self._context)
         if self._stopping.is_set():
             self._function.stopping.set()
 
     def _run_once(self) -> EddylineError | StreamChanged | None:
         """Start the query and stay with it; why it failed, None where it ended or was stopped."""
-        self._shop.failures.pop(self.name, None)
+        self._context.failures.pop(self.name, None)
         self._watch.begin()
         try:
             query: Any = self._started()  # pyspark says that it waits whole seconds only, and does not
@@ -219,12 +219,12 @@ class Supervisor:
             self._watch.see(query.status, told, self._function.calls, executors)
 
     def _started(self) -> StreamingQuery:
-        settings = self._shop.settings
+        settings = self._context.settings
         writer = (
             self.source.open(self._spark)
             .writeStream.foreachBatch(self._function)
-            .queryName(f"eddyline {settings.name} {self.name} {self._shop.identity.id[:8]}")
-            .option("checkpointLocation", self._shop.state.checkpoint(self.name).address)
+            .queryName(f"eddyline {settings.name} {self.name} {self._context.identity.id[:8]}")
+            .option("checkpointLocation", self._context.state.checkpoint(self.name).address)
         )
         if settings.available_now:
             return writer.trigger(availableNow=True).start()
@@ -246,7 +246,7 @@ class Supervisor:
 
     def _reason(self, error: Exception) -> EddylineError | StreamChanged | None:
         """Why the query failed, in words without secrets and without Java's stack."""
-        own = self._shop.failures.pop(self.name, None)
+        own = self._context.failures.pop(self.name, None)
         if isinstance(own, StopRequested) or (self._stopping.is_set() and self._at_once.is_set()):
             return None
         gone = self._gone()
@@ -259,13 +259,13 @@ class Supervisor:
         if own is None and StreamChanged.__name__ in str(
             error
         ):  # in the process where Spark Connect runs batches
-            pin = self._shop.log.last(self.name)
+            pin = self._context.log.last(self.name)
             assert pin is not None, "what changed was seen in a batch"
-            return StreamChanged(self._shop.plan(pin.version).queries.stream(self.source.stream.name))
+            return StreamChanged(self._context.plan(pin.version).queries.stream(self.source.stream.name))
         lacking = missing_package(own or error)
         if lacking is not None:
             return lacking
-        text = _first_words(own or error, secrets_in(self._shop.settings))
+        text = _first_words(own or error, secrets_in(self._context.settings))
         return PipelineError(f'source "{self.name}" failed: {text}')
 
     def _gone(self) -> SparkGoneError | None:
