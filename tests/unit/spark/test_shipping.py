@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import socket
 import tempfile
 from pathlib import Path
 
@@ -82,12 +83,22 @@ def test_a_set_is_written_once(folder: Path) -> None:
 
 
 def test_large_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where files are at hand they are used; elsewhere a set travels packed, as long as that is not too much."""
     monkeypatch.setattr(shipping, "MAX_CONTENT", 100)
+    sent = ship(queries(), local=True)
+    assert sent.content is None and sent.open().match(BATCH).counts() == {"cheap": 1}
+    assert ship(queries(), local=False).content is not None
+    monkeypatch.setattr(shipping, "MAX_ARCHIVE", 100)
     with pytest.raises(EddylineError, match="too large to travel inside the plan") as caught:
         ship(queries(), local=False)
     assert "folder=" in (caught.value.hint or "")
-    sent = ship(queries(), local=True)
-    assert sent.content is None and sent.open().match(BATCH).counts() == {"cheap": 1}
+
+
+def test_a_folder_that_a_worker_does_not_see(folder: Path) -> None:
+    sent = ship(queries(), folder=str(folder / "sets"), local=False)
+    (folder / "sets").rename(folder / "hidden")
+    with pytest.raises(SetupError, match=f"{sent.folder}, a folder that {socket.gethostname()} does not see"):
+        sent.open()
 
 
 def test_old_sets_are_swept_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,3 +200,4 @@ def test_a_folder_with_several_versions(tmp_path: Path, monkeypatch: pytest.Monk
         assert shipping.ship_folder(version, shared=True).folder == str(version)
         monkeypatch.setattr(shipping, "MAX_ARCHIVE", 10)
         assert shipping.ship_folder(version, shared=False).folder == str(version)
+        assert shipping.ship_folder(version, shared=False, passing=True).content is not None

@@ -59,6 +59,7 @@ class Versions:
         self._registry = registry
         self._saved = SavedVersions(Path(folder).absolute(), kept)
         self._shared = shared
+        self._passing = kept is not None
         self._recipe = Recipe(time_zone, resolver, resolver_key)
         self._lock = threading.RLock()
         self._pause = Pause(clock=clock)
@@ -106,7 +107,8 @@ class Versions:
         """A version as it travels to workers; one that is on disk no longer is compiled again."""
         with self._lock:
             if version not in self._shipments:
-                self._shipments[version] = ship_folder(self._sound_folder(version), shared=self._shared)
+                folder = self._sound_folder(version)
+                self._shipments[version] = ship_folder(folder, shared=self._shared, passing=self._passing)
             return self._shipments[version]
 
     def table(self, version: int) -> Deliverables:
