@@ -300,7 +300,7 @@ def large(folder: Path) -> dict[str, Any]:
         # likewise, a version that no worker has open
         place.register({"none": "SELECT id FROM quotes WHERE price > 100000"})
         found["refused"] = counts_of(on, queries.remove("q1"))
-        return found | ran("second", place.folder / "second", on) | ran("third", place.storage / "third", on)
+        return found | ran("second", place.folder / "second", on) | ran("third", place.storage / "state", on)
 
 
 def counts_of(on: Cluster, queries: ed.QuerySet, **options: Any) -> Any:
