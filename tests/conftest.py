@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.comparisons import Comparisons
+from tests.processes import PYTHONPATH
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,8 +74,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     warehouse = tmp_path_factory.mktemp("warehouse")
     with pytest.MonkeyPatch.context() as patch:
-        # the package of this tree, whatever is installed; functions of test modules travel to the workers by name
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(ROOT)]))
+        patch.setenv("PYTHONPATH", PYTHONPATH)
         if os.environ.get("EDDYLINE_TESTS") == "connect":  # set by tests/spark/test_connect.py
             from tests.spark.connect import connected
 

@@ -108,7 +108,7 @@ class Bucket:
 
 
 class Objects:
-    """The objects below a prefix, read past the relay, as a storage that is not written to."""
+    """The objects below a prefix, past the relay: enough of a storage to read what others have written."""
 
     def __init__(self, port: int, prefix: str = "") -> None:
         self._port, self._prefix = port, prefix.strip("/")
@@ -144,6 +144,9 @@ class Objects:
     def read(self, name: str) -> bytes:
         return _asked(self._port, "GET", f"/{BUCKET}/{quote(self._key(name))}")
 
+    def put(self, name: str, content: bytes) -> None:
+        _asked(self._port, "PUT", f"/{BUCKET}/{quote(self._key(name))}", content)
+
     def line_log(self, name: str) -> ObjectLineLog:
         return ObjectLineLog(self, name)  # type: ignore[arg-type]
 
@@ -162,9 +165,9 @@ class Objects:
 
 def copied(bucket: Bucket, source: str, target: str) -> None:
     """Copy all objects below a prefix to another one."""
-    objects = bucket.objects(source)
+    objects, copies = bucket.objects(source), bucket.objects(target)
     for name in objects.walk():
-        _asked(bucket.server, "PUT", f"/{BUCKET}/{quote(f'{target}/{name}')}", objects.read(name))
+        copies.put(name, objects.read(name))
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
@@ -27,11 +26,12 @@ from eddyline.registry import Drop, Edit, Put, Registry, Set, State
 from eddyline.runtime.spark.versions import VersionLog
 from tests.fault.pipeline_script import HOOK, KILL_AFTER
 from tests.fault.stores import Store, store_of
+from tests.processes import PYTHONPATH, ROOT, kill, kill_family, python_workers
 from tests.spark.pipelines import QUOTES, Place, quotes
 from tests.web_server import Received, receiver
 
-ROOT = Path(__file__).parent.parent.parent
 ROWS = 20  # a file
+BROKEN = ("{broken",)  # lines that are no rows
 PATIENCE = 240.0  # seconds in which something must happen
 
 
@@ -48,7 +48,7 @@ class Driver:
         if self.process is not None and self.process.poll() is None:
             return
         self.starts += 1
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+        environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
         with (self.folder / f"driver-{self.starts}.log").open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.fault.pipeline_script", str(self.folder), str(self.starts - 1)],
@@ -65,18 +65,16 @@ class Driver:
         if with_java:
             kill_family(self.process.pid)
         else:
-            _kill(self.process.pid)
+            kill(self.process.pid)
         self.process.wait()
 
     def kill_worker(self, choice: random.Random) -> bool:
         """Kill one of the Python workers, if there is any."""
         assert self.process is not None, "it was started"
-        family = descendants(self.process.pid)
-        daemons = {pid for pid in family if "daemon" in _command(pid)}
-        workers = [pid for pid in family if _parent(pid) in daemons]
+        workers = python_workers(self.process.pid)
         if not workers:
             return False
-        _kill(choice.choice(workers))
+        kill(choice.choice(workers))
         return True
 
     def log(self) -> str:
@@ -95,45 +93,6 @@ def driver(folder: Path) -> Iterator[Driver]:
             running.kill(with_java=True)
 
 
-def descendants(pid: int) -> list[int]:
-    """All processes below a process."""
-    parents = {int(path.name): _parent(int(path.name)) for path in Path("/proc").glob("[0-9]*")}
-    found, pending = [], [pid]
-    while pending:
-        above = pending.pop()
-        below = [one for one, parent in parents.items() if parent == above]
-        found += below
-        pending += below
-    return found
-
-
-def kill_family(pid: int) -> None:
-    """Kill all processes below a process, and then itself."""
-    for one in (*descendants(pid), pid):
-        _kill(one)
-
-
-def _parent(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return -1
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    except OSError:
-        return ""
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-
-
 @dataclass
 class Changes:
     """Random changes of the registry, and files that come in, between the kills."""
@@ -143,10 +102,13 @@ class Changes:
     files: int = 0
     changes: int = 0
     known: list[str] = field(default_factory=list)
+    lines: tuple[str, ...] = ()  # that end each file, and are no rows
 
     def feed(self) -> None:
         """One more file."""
-        self.place.write(f"{self.files:05}.json", quotes(self.files * ROWS, ROWS))
+        store_of(self.place.folder).feed(
+            f"{self.files:05}.json", quotes(self.files * ROWS, ROWS), *self.lines
+        )
         self.files += 1
 
     def change(self) -> None:
@@ -190,21 +152,21 @@ class Aftermath:
         """Which version served which batch."""
         return self.store.versions
 
-    def files(self) -> dict[int, set[Path]]:
-        """The files of every batch that Spark has begun.
+    def files(self) -> dict[int, set[str]]:
+        """The names of the files of every batch that Spark has begun.
 
         Its log of the source numbers the files it has seen, and its log of offsets says up to which number a batch goes:
         after a crash the two count differently.
         """
         state, spark = self.store.state, "spark/quotes"
-        seen: dict[int, set[Path]] = {}
+        seen: dict[int, set[str]] = {}
         for log in state.list(f"{spark}/sources/0"):
             if not log[0].isdigit():
                 continue
             for line in state.read(f"{spark}/sources/0/{log}").decode().splitlines()[1:]:
                 entry = json.loads(line)
-                seen.setdefault(entry["batchId"], set()).add(Path(entry["path"].removeprefix("file://")))
-        found: dict[int, set[Path]] = {}
+                seen.setdefault(entry["batchId"], set()).add(entry["path"].rpartition("/")[2])
+        found: dict[int, set[str]] = {}
         before = -1
         for batch_id in sorted(int(name) for name in state.list(f"{spark}/offsets") if name.isdigit()):
             offset = state.read(f"{spark}/offsets/{batch_id}").decode().splitlines()[2]
@@ -229,6 +191,7 @@ class Aftermath:
         results: list[tuple[Any, ...]] = []
         matches: Counter[str] = Counter()
         deliveries: Counter[str] = Counter()
+        inputs = self.store.inputs
         with Registry.open(self.folder / "registry.db") as registry:
             for batch_id, files in sorted(self.files().items()):
                 version = pins[batch_id]
@@ -236,9 +199,10 @@ class Aftermath:
                 queries = ed.QuerySet.build({e.id: e.sql for e in entries.values()}, streams=[QUOTES])
                 rows, identities = [], []
                 for file in sorted(files):
-                    lines = file.read_text().splitlines()
-                    rows += map(json.loads, lines)
-                    identities += [f"{file.name}#{number}" for number in range(len(lines))]
+                    for number, line in enumerate(inputs.read(file).decode().splitlines()):
+                        if line not in BROKEN:
+                            rows.append(json.loads(line))
+                            identities.append(f"{file}#{number}")
                 columns = {
                     "id": pa.array([row["id"] for row in rows], pa.int64()),
                     "symbol": [row["symbol"] for row in rows],
@@ -365,9 +329,12 @@ def _killed(folder: Path, kills: int, choice: random.Random, gate: Gate) -> Coun
     return done
 
 
-def stepwise(folder: Path, steps: Sequence[str], seed: int) -> None:
-    """Run a pipeline that is killed after each of these steps of a batch, while its queries change; let it end."""
-    changes = Changes(Place(folder), random.Random(seed))
+def stepwise(folder: Path, steps: Sequence[str], seed: int, *, lines: tuple[str, ...] = ()) -> None:
+    """Run a pipeline that is killed after each of these steps of a batch, while its queries change; let it end.
+
+    Each file that comes in ends with these lines, which may be those that are `BROKEN`.
+    """
+    changes = Changes(Place(folder), random.Random(seed), lines=lines)
     changes.place.register([Put("all", "SELECT id, symbol, price FROM quotes")])
     (folder / "quotes").mkdir()
     with driver(folder) as running:

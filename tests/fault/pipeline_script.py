@@ -23,6 +23,7 @@ from eddyline.runtime.spark.sinks.written_together import WrittenTogether
 from eddyline.runtime.spark.versions import VersionLog, Versions
 from eddyline.spark import Pipeline, session
 from tests.fault.stores import store_of
+from tests.processes import kill_family
 from tests.spark.pipelines import Place, with_sinks
 
 HOOK = "hook"  # a sink, and the file with its address
@@ -93,8 +94,6 @@ def _prepare_kill(folder: Path) -> None:
     def last_step(*arguments: Any, **named: Any) -> Any:
         step(*arguments, **named)
         (folder / KILL_AFTER).unlink()
-        from tests.fault.kills import kill_family
-
         kill_family(os.getpid())
 
     setattr(owner, name, last_step)
@@ -119,7 +118,7 @@ def _is_done(folder: Path) -> bool:
     aftermath = Aftermath(folder)
     taken = sum(map(len, aftermath.files().values()))
     time.sleep(0.1)
-    return taken == len(list((folder / "quotes").glob("*.json"))) and aftermath.all_committed()
+    return taken == len(store_of(folder).inputs.list("")) and aftermath.all_committed()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where a pipeline of a test keeps its state and its results: this machine's disk, or an S3 bucket.
+"""Where a pipeline of a test keeps its state and its results: this machine's disk, or an S3 bucket, with its inputs or without.
 
 The process of the pipeline finds the same store by a file in its folder.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +19,7 @@ from eddyline.runtime.spark.base.settings import PipelineSettings
 from eddyline.runtime.spark.versions import VersionLog
 from eddyline.storage.local import LocalStorage
 from tests.s3 import Bucket, Objects
-from tests.spark.pipelines import Place
+from tests.spark.pipelines import Place, Rows
 
 _FILE = "store.json"
 
@@ -54,9 +55,22 @@ class DiskStore:
         """Settings with state and results in this store."""
         return settings
 
+    @property
+    def inputs(self) -> Files:
+        """The files that come in."""
+        return LocalStorage(self.folder / "quotes")
+
+    def feed(self, name: str, rows: Rows, *lines: str) -> None:
+        """One more file."""
+        Place(self.folder).write(name, rows, *lines)
+
     def results(self) -> list[dict[str, Any]]:
         """What a reader finds that knows nothing of Eddyline."""
         return Place(self.folder).results()
+
+    def letters(self) -> list[dict[str, Any]]:
+        """The dead letters."""
+        return Place(self.folder).letters()
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,8 @@ class S3Store:
     prefix: str
     server: int  # the port of the server itself
     session: dict[str, str]
+    folder: str = ""  # of this machine, where files come in
+    has_inputs: bool = False  # they come into the bucket instead
 
     @property
     def address(self) -> str:
@@ -86,28 +102,55 @@ class S3Store:
     def placed(self, settings: PipelineSettings) -> PipelineSettings:
         first, *others = settings.sinks
         sinks = (replace(first, path=f"{self.address}/out"), *others)
-        return replace(settings, checkpoint=self.checkpoint, sinks=sinks)
+        settings = replace(settings, checkpoint=self.checkpoint, sinks=sinks)
+        if not self.has_inputs:
+            return settings
+        (source,) = settings.sources
+        return replace(settings, sources=(replace(source, path=f"{self.address}/quotes"),))
+
+    @property
+    def inputs(self) -> Files:
+        if not self.has_inputs:
+            return DiskStore(Path(self.folder)).inputs
+        return Objects(self.server, f"{self.prefix}/quotes")
+
+    def feed(self, name: str, rows: Rows, *lines: str) -> None:
+        if not self.has_inputs:
+            DiskStore(Path(self.folder)).feed(name, rows, *lines)
+            return
+        text = "".join(line + "\n" for line in [*map(json.dumps, rows), *lines])
+        Objects(self.server, f"{self.prefix}/quotes").put(name, text.encode())
 
     def results(self) -> list[dict[str, Any]]:
         """What a reader finds that goes by the records of batches, as docs/sinks.md tells it to."""
-        out = Objects(self.server, f"{self.prefix}/out")
         rows: list[dict[str, Any]] = []
-        for record in out.walk("_commits"):
-            for name in json.loads(out.read(record))["files"]:
-                if name.endswith(".parquet"):
-                    parts = dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part)
-                    batch = {"batch": int(parts["batch"]), "source": unquote(parts.get("source", ""))}
-                    table = pq.ParquetFile(io.BytesIO(out.read(name))).read()
-                    rows += [{**batch, **row} for row in table.to_pylist()]
+        for name, content in self._recorded("out"):
+            if name.endswith(".parquet"):
+                parts = dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part)
+                batch = {"batch": int(parts["batch"]), "source": unquote(parts.get("source", ""))}
+                table = pq.ParquetFile(io.BytesIO(content)).read()
+                rows += [{**batch, **row} for row in table.to_pylist()]
         return sorted(rows, key=lambda row: (row["query_id"], row["tuple_key"]))
+
+    def letters(self) -> list[dict[str, Any]]:
+        files = self._recorded("state/dead-letters")
+        lines = [line for name, content in files if name.endswith(".json") for line in content.splitlines()]
+        return sorted(map(json.loads, lines), key=lambda letter: letter["tuple_key"])
+
+    def _recorded(self, folder: str) -> Iterator[tuple[str, bytes]]:
+        """The files that records of batches name."""
+        found = Objects(self.server, f"{self.prefix}/{folder}")
+        for record in found.walk("_commits"):
+            for name in json.loads(found.read(record))["files"]:
+                yield name, found.read(name)
 
 
 Store = DiskStore | S3Store
 
 
-def use_bucket(folder: Path, bucket: Bucket, **settings: str) -> S3Store:
-    """Have the pipeline of a folder keep everything in a bucket, under the name of the folder."""
-    store = S3Store(folder.name, bucket.server, {**bucket.settings, **settings})
+def use_bucket(folder: Path, bucket: Bucket, *, inputs: bool = False, **settings: str) -> S3Store:
+    """Have the pipeline of a folder keep everything in a bucket, under the name of the folder: state, results, and `inputs`."""
+    store = S3Store(folder.name, bucket.server, {**bucket.settings, **settings}, str(folder), inputs)
     (folder / _FILE).write_text(json.dumps(asdict(store)))
     return store
 

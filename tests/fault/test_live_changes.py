@@ -15,7 +15,8 @@ import pytest
 
 from eddyline.registry import Drop, Put
 from eddyline.runtime.spark.watching import BatchReport, Tail
-from tests.fault.kills import Aftermath, Driver, descendants, driver
+from tests.fault.kills import Aftermath, Driver, driver
+from tests.processes import descendants
 from tests.spark.pipelines import QUOTES, Place, quotes
 
 QUERIES = 10_000

@@ -18,7 +18,7 @@ import pytest
 
 from eddyline.cli.output.terminal import Exit
 from tests.cluster import master, worker
-from tests.fault.kills import descendants
+from tests.processes import descendants
 from tests.spark.pipelines import Place, log_of, quotes
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]

@@ -6,12 +6,14 @@ One suite for every store that can hold state and results: this machine's disk, 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from eddyline.registry import Registry
-from tests.fault.kills import Aftermath, stepwise, storm, taken
+from tests.cluster import master, worker_apart
+from tests.fault.kills import BROKEN, ROWS, Aftermath, stepwise, storm, taken
 from tests.fault.pipeline_script import STEPS, TOGETHER
 from tests.fault.stores import use_bucket
 from tests.s3 import Bucket, bucket
@@ -59,6 +61,26 @@ def test_killed_after_every_step(folder: Path) -> None:
     elsewhere = TOGETHER if (folder / "store.json").exists() else {"move"}
     stepwise(folder, [step for step in STEPS if step not in elsewhere], seed=6)
     check(folder, [])
+
+
+@pytest.mark.long
+def test_killed_on_a_cluster(tmp_path: Path, s3: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    """State, inputs, results and dead letters are in a bucket, and nothing else of the driver is seen by the workers."""
+    folder = tmp_path / "driver"
+    (folder / "tmp").mkdir(parents=True)
+    monkeypatch.setenv("TMPDIR", str(folder / "tmp"))
+    with ExitStack() as running:
+        address = running.enter_context(master(tmp_path))
+        for name in ("one", "two"):
+            own = worker_apart(tmp_path / name, address, folder, read_only_home=name == "two")
+            running.enter_context(own)
+        settings = {"spark.master": address, "spark.executor.memory": "600m"}
+        store = use_bucket(folder, s3, inputs=True, **settings)
+        stepwise(folder, ["write", "count"], seed=8, lines=BROKEN)
+    check(folder, [])
+    assert list((folder / "quotes").iterdir()) == []
+    letters = [(one["text"], one["tuple_key"].rpartition("/")[2]) for one in store.letters()]
+    assert letters == [(line, f"{name}#{ROWS}") for name in store.inputs.list("") for line in BROKEN]
 
 
 @pytest.mark.long

@@ -58,9 +58,15 @@ def quotes(first: int, count: int = 6) -> Rows:
 
 @dataclass(frozen=True)
 class Place:
-    """A folder with everything that a pipeline has."""
+    """A folder with everything that a pipeline has; rows may come from another one, and results go there."""
 
     folder: Path
+    elsewhere: Path | None = None
+
+    @property
+    def storage(self) -> Path:
+        """Where rows come from and results go."""
+        return self.elsewhere or self.folder
 
     @property
     def settings(self) -> PipelineSettings:
@@ -72,18 +78,18 @@ class Place:
             trigger=AVAILABLE_NOW,
             retries=0,
             sources=(self.source("quotes", "json", maxFilesPerTrigger="1"),),
-            sinks=(SinkSettings(name="results", format="parquet", path=str(self.folder / "out")),),
+            sinks=(SinkSettings(name="results", format="parquet", path=str(self.storage / "out")),),
         )
 
     def source(
         self, name: str, format: str, *, key: tuple[str, ...] = (), stream: str = "", **options: str
     ) -> SourceSettings:
         """A source of files in a folder of its name."""
-        (self.folder / name).mkdir(exist_ok=True)
+        (self.storage / name).mkdir(exist_ok=True)
         return SourceSettings(
             name=name,
             format=format,
-            path=str(self.folder / name),
+            path=str(self.storage / name),
             stream=stream,
             key=key,
             options={"latestFirst": "false", **options},
@@ -102,24 +108,25 @@ class Place:
 
     def write(self, name: str, rows: Rows, *lines: str, source: str = "quotes") -> None:
         """A file of JSON lines, in its place at once; older than those that are written after it."""
-        folder = self.folder / source
+        folder = self.storage / source
         folder.mkdir(exist_ok=True)
         text = "".join(line + "\n" for line in [*map(json.dumps, rows), *lines])
-        draft = self.folder / f"{name}.draft"
+        draft = self.storage / f"{name}.draft"
         draft.write_text(text)
         draft.rename(folder / name)
 
-    def results(self, folder: str = "out") -> list[dict[str, Any]]:
+    def results(self, folder: str = "out", format: str = "parquet") -> list[dict[str, Any]]:
         """What a reader finds that knows nothing of Eddyline."""
-        place = self.folder / folder
-        if not list(place.rglob("*.parquet")):
+        place = self.storage / folder
+        if not list(place.rglob(f"*.{format}")):
             return []
-        found = pa.dataset.dataset(place, partitioning="hive", exclude_invalid_files=True).to_table()
+        reader = pa.dataset.dataset(place, format=format, partitioning="hive", exclude_invalid_files=True)
+        found = reader.to_table()
         return sorted(found.to_pylist(), key=lambda row: (row["query_id"], row["tuple_key"]))
 
-    def pairs(self, folder: str = "out") -> list[tuple[str, int]]:
+    def pairs(self, folder: str = "out", format: str = "parquet") -> list[tuple[str, int]]:
         """Query and id of every result, from payloads or typed columns."""
-        rows = self.results(folder)
+        rows = self.results(folder, format)
         ids = [json.loads(row["payload"])["id"] if row.get("payload") else row["id"] for row in rows]
         return sorted(zip([row["query_id"] for row in rows], ids, strict=True))
 

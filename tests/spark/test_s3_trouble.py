@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.jars import S3_FOR_SPARK, spark_jars
+from tests.processes import PYTHONPATH, ROOT
 
 pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
 pytestmark = [pytest.mark.spark, pytest.mark.long]
@@ -27,7 +27,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.spark.s3_trouble_script", str(folder)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         capture_output=True,
         text=True,
         timeout=ENDS_WITHIN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import socket
 import tempfile
 import time
 from pathlib import Path
@@ -20,7 +21,6 @@ from eddyline.runtime.spark.transport import shipping
 from eddyline.runtime.spark.transport.own_folder import own_folder
 from eddyline.runtime.spark.transport.shipping import ship
 from eddyline.runtime.spark.versions import Versions
-from eddyline.storage.local import LocalStorage
 from tests.unit.spark.registries import filled
 
 QUOTES = Stream("quotes", pa.schema([("price", pa.float64())]))
@@ -85,12 +85,22 @@ def test_a_set_is_written_once(folder: Path) -> None:
 
 
 def test_large_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where files are at hand they are used; elsewhere a set travels packed, as long as that is not too much."""
     monkeypatch.setattr(shipping, "MAX_CONTENT", 100)
+    sent = ship(queries(), local=True)
+    assert sent.content is None and sent.open().match(BATCH).counts() == {"cheap": 1}
+    assert ship(queries(), local=False).content is not None
+    monkeypatch.setattr(shipping, "MAX_ARCHIVE", 100)
     with pytest.raises(EddylineError, match="too large to travel inside the plan") as caught:
         ship(queries(), local=False)
     assert "folder=" in (caught.value.hint or "")
-    sent = ship(queries(), local=True)
-    assert sent.content is None and sent.open().match(BATCH).counts() == {"cheap": 1}
+
+
+def test_a_folder_that_a_worker_does_not_see(folder: Path) -> None:
+    sent = ship(queries(), folder=str(folder / "sets"), local=False)
+    (folder / "sets").rename(folder / "hidden")
+    with pytest.raises(SetupError, match=f"{sent.folder}, a folder that {socket.gethostname()} does not see"):
+        sent.open()
 
 
 def test_old_sets_are_swept_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,17 +222,4 @@ def test_a_folder_with_several_versions(tmp_path: Path, monkeypatch: pytest.Monk
         assert shipping.ship_folder(version, shared=True).folder == str(version)
         monkeypatch.setattr(shipping, "MAX_ARCHIVE", 1_000)
         assert shipping.ship_folder(version, shared=False).folder == str(version)
-        with pytest.raises(SetupError, match="too large to travel to the workers") as caught:
-            shipping.ship_folder(version, shared=False, private=True)
-        assert "a folder that all workers can read" in (caught.value.hint or "")
-
-
-def test_versions_that_are_kept_elsewhere_cannot_be_read_by_their_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where they lie is a folder of the driver alone: it is refused, instead of batches that fail for ever."""
-    monkeypatch.setattr(shipping, "MAX_ARCHIVE", 1_000)
-    with filled(tmp_path / "registry.db", 5) as registry:
-        versions = Versions(registry, tmp_path / "sets", kept=LocalStorage(tmp_path / "kept"), shared=False)
-        with pytest.raises(SetupError, match="too large to travel to the workers"):
-            versions.shipment(versions.current())
+        assert shipping.ship_folder(version, shared=False, private=True).content is not None

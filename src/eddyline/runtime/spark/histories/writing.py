@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from eddyline.errors import FileError
 from eddyline.runtime.spark.histories.parquet_files import explained
+from eddyline.runtime.spark.sessions.shared_folders import write_and_look
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameWriter
+    from pyspark.sql import DataFrame
 
 _CSV: Final = {
     "header": "true",
@@ -19,11 +21,11 @@ _CSV: Final = {
     "emptyValue": '""',
     "nullValue": "",
 }  # as the embedded runtime has it
-WRITERS: Final[dict[str, Callable[[DataFrameWriter, str], None]]] = {
-    "parquet": lambda writer, path: writer.parquet(path),
-    "jsonl": lambda writer, path: writer.text(path),  # lines that are JSON already
-    "csv": lambda writer, path: writer.options(**_CSV).csv(path),
-    "tsv": lambda writer, path: writer.options(**_CSV, sep="\t").csv(path),
+WRITERS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {  # what Spark calls each format, and options
+    "parquet": ("parquet", {}),
+    "jsonl": ("text", {}),  # lines that are JSON already
+    "csv": ("csv", _CSV),
+    "tsv": ("csv", {**_CSV, "sep": "\t"}),
 }
 
 
@@ -32,13 +34,24 @@ def write(frames: Sequence[DataFrame], where: str, kind: str) -> None:
     from pyspark.errors import AnalysisException
 
     whole = reduce(lambda left, right: left.union(right), frames)
+    folder = None if "://" in where else Path(where).absolute()
+    format, options = WRITERS[kind]
+
+    def save(rows: DataFrame) -> None:
+        rows.write.format(format).options(**options).mode("errorifexists").save(address_of(where))
+
     try:
         with explained():
-            WRITERS[kind](whole.write.mode("errorifexists"), address_of(where))
+            missing = write_and_look(whole, folder, format, options, save)
     except AnalysisException as error:
         if "PATH_ALREADY_EXISTS" not in str(error):
             raise
         raise FileError(f'"{where}" is there already', hint="remove it, or name another folder") from None
+    if missing is not None:
+        raise FileError(
+            f'"{where}" is not complete: {missing} there',
+            hint="name a folder that this process and all workers of Spark share",
+        )
 
 
 def address_of(where: str) -> str:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from eddyline.errors import DeliveryError
 from eddyline.runtime.spark.base.secrets import revealed_all
 from eddyline.runtime.spark.base.values import Batch
+from eddyline.runtime.spark.sessions.shared_folders import write_and_look
 from eddyline.runtime.spark.sinks.base import delivering
 from eddyline.runtime.spark.sinks.batch_folders import batch_folder, new_attempt, remove_leftovers
 from eddyline.runtime.spark.sinks.folder import FolderSink
@@ -126,17 +127,34 @@ class FileSink(FolderSink):
     def _check_empty(self, rows: DataFrame, is_there: bool) -> None:
         """Nothing was written: that is right only where there are no rows."""
         if not is_there or not rows.isEmpty():
-            raise DeliveryError(
-                f'what Spark wrote for sink "{self.name}" is not found in {self._settings.path}',
-                hint="the folder must be one that this process and Spark's workers share, "
-                "and a name that is not plain ASCII needs a UTF-8 locale in Java",
-            )
+            raise self._not_found("what Spark wrote is not found")
+
+    def _not_found(self, what: str) -> DeliveryError:
+        return DeliveryError(
+            f'sink "{self.name}": {what} in {self._settings.path}',
+            hint="the folder must be one that this process and all workers of Spark share, "
+            "and a name that is not plain ASCII needs a UTF-8 locale in Java",
+        )
+
+    @property
+    def _options(self) -> dict[str, str]:
+        own = {**self._storage.write_options, **DEFAULTS.get(self._settings.format, {})}
+        return {**own, **revealed_all(self._settings.options)}
 
     def _write(
         self, rows: DataFrame, batch: Batch, typed: TypedList | None, storage: OutputFolder, to: str
     ) -> None:
         self._output_columns.settle(typed)
-        self.write_shaped(self.shaped(rows, typed), batch, f"{storage.address}/{to}")
+        root = self._local_root
+        missing = write_and_look(
+            rows,
+            root and root / to,
+            self._settings.format,
+            self._options,
+            lambda rows: self.write_shaped(self.shaped(rows, typed), batch, f"{storage.address}/{to}"),
+        )
+        if missing is not None:
+            raise self._not_found(missing)
 
     def shaped(self, rows: DataFrame, typed: TypedList | None, parts: tuple[str, ...] = ()) -> DataFrame:
         """Rows with the columns of files; `parts` are columns by which they are divided first."""
@@ -154,9 +172,7 @@ class FileSink(FolderSink):
     def write_shaped(self, shaped: DataFrame, batch: Batch, to: str, parts: tuple[str, ...] = ()) -> None:
         """Write rows with the columns of files into a folder, which is divided by `parts` first."""
         shaped = with_parts(shaped, self._settings.partition_by, batch.at)
-        own = {**self._storage.write_options, **DEFAULTS.get(self._settings.format, {})}
-        options = {**own, **revealed_all(self._settings.options)}
-        writer = shaped.write.format(self._settings.format).options(**options)
+        writer = shaped.write.format(self._settings.format).options(**self._options)
         writer.partitionBy(*parts, *self._settings.partition_by).mode("overwrite").save(to)
 
 

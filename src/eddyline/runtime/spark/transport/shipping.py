@@ -13,6 +13,7 @@ import hashlib
 import io
 import os
 import shutil
+import socket
 import tempfile
 import time
 import zipfile
@@ -32,8 +33,8 @@ from eddyline.runtime.spark.base import remote_folders
 from eddyline.runtime.spark.transport.own_folder import own_folder
 from eddyline.standing.saved.files import files_of, read_manifest
 
-MAX_CONTENT: Final = 8 << 20  # bytes of an archive that still rides in closures: they travel with every task
-# The same of a pipeline, whose workers keep a set for many batches: some two million plain queries.
+MAX_CONTENT: Final = 8 << 20  # bytes of a set that rides in closures even where files are at hand
+# Bytes of an archive that does where they are not: some two million plain queries.
 MAX_ARCHIVE: Final = 64 << 20
 MAX_OPEN: Final = 4  # sets that a worker keeps open
 KEPT_SECONDS: Final = 30 * 24 * 3600  # how long sets stay among the temporary files of a machine
@@ -73,7 +74,14 @@ class Shipment:
         """Where the set lies on this machine, brought here first if need be."""
         if self.folder is not None:
             here = remote_folders.local_path(self.folder)
-            return here if here is not None else _kept(self.key, self._fetch)
+            if here is None:
+                return _kept(self.key, self._fetch)
+            if not here.exists():
+                raise SetupError(
+                    f"the compiled queries are in {here}, a folder that {socket.gethostname()} does not see",
+                    hint="name one that the driver and all workers of Spark share",
+                )
+            return here
         return _unpacked(self.key, self._unpack) / self.inside
 
     def _fetch(self, target: Path) -> None:
@@ -103,21 +111,22 @@ def _ship(qs: QuerySet, folder: str | None, local: bool) -> Shipment:
         key = content_key(draft)
         if folder is not None:
             return Shipment(key, remote_folders.publish(draft, folder, key))
-        if sum(path.stat().st_size for path in draft.rglob("*")) <= MAX_CONTENT:
-            return Shipment(key, None, _archive(draft))
-        if not local:
+        if local and sum(path.stat().st_size for path in draft.rglob("*")) > MAX_CONTENT:
+            return Shipment(key, str(_kept(key, lambda target: _move(draft, target))))
+        content = _archive(draft)
+        if len(content) > MAX_ARCHIVE:
             raise EddylineError(
                 f"the compiled set of {len(qs)} queries is too large to travel inside the plan",
                 hint='name a folder that all workers can read: match(qs, folder="/shared/path or any URL of fsspec")',
             )
-        return Shipment(key, str(_kept(key, lambda target: _move(draft, target))))
+        return Shipment(key, None, content)
 
 
 def ship_folder(folder: Path, *, shared: bool, private: bool = False) -> Shipment:
     """A set in a folder of this machine, ready to travel: by its path where workers share the folder, else inside the closure.
 
-    Spark hands a large closure to each executor once per batch. A set that is too large for that has to be read by its path,
-    and is refused if that cannot be: `private` says that the folder is this process's alone.
+    Spark hands a large closure to each executor once per batch. A set that is too large for that is read by its path, unless
+    the folder is `private`, this process's alone.
     """
     key = str(read_manifest(folder)["key"])
     if shared:
@@ -125,15 +134,11 @@ def ship_folder(folder: Path, *, shared: bool, private: bool = False) -> Shipmen
     names = files_of(folder)
     inside = Path(names[-1]).parent
     root = folder.parents[len(inside.parts) - 1] if inside.parts else folder
+    files = ((root / name, name) for name in names)
     try:
-        return Shipment(key, None, _zipped(((root / name, name) for name in names), MAX_ARCHIVE), str(inside))
+        return Shipment(key, None, _zipped(files, None if private else MAX_ARCHIVE), str(inside))
     except _TooLarge:
-        if not private:
-            return Shipment(key, str(folder))
-        raise SetupError(
-            f"the compiled queries take more than {MAX_ARCHIVE >> 20} MB, which is too large to travel to the workers",
-            hint="name a checkpoint in a folder that all workers can read, or divide the queries among several pipelines",
-        ) from None
+        return Shipment(key, str(folder))
 
 
 def _reaches(saved: Path, folder: str | None, local: bool) -> bool:

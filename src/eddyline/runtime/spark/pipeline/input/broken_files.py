@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from eddyline.errors import FileError
 from eddyline.runtime.spark.base.failures import in_words
 from eddyline.runtime.spark.base.halving import failed_by_itself, find_failing
 from eddyline.runtime.spark.base.remote_folders import local_path
 from eddyline.runtime.spark.base.secrets import secrets_in
-from eddyline.runtime.spark.pipeline.input.inputs import plain
+from eddyline.runtime.spark.pipeline.input.inputs import plain, readable_path
+from eddyline.runtime.spark.sessions.session_checks import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from eddyline.runtime.spark.pipeline.input.sources import PipelineSource
 
 UNREADABLE: Final = "FAILED_READ_FILE"  # what Spark calls an error of a reader of files, whatever it was
+NOT_THERE: Final = "FAILED_READ_FILE.FILE_NOT_EXIST"
 MOST_BYTES: Final = 256 * 1024 * 1024  # of a file elsewhere: a worker holds it as a whole while it is fetched
 MISMATCH: Final = "Data type mismatches when reading"
 LONGEST: Final = 2000  # characters of what Spark says
@@ -46,6 +49,12 @@ def find_broken(source: PipelineSource, spark: SparkSession, paths: Sequence[str
 
 def _reason_if_broken(source: PipelineSource, spark: SparkSession, path: str, error: Exception) -> str:
     """What is wrong with a file that Spark could not read; the error is raised where that may pass."""
+    here = local_path(path)
+    if NOT_THERE in str(error) and not is_local(spark) and here is not None and here.exists():
+        raise FileError(
+            f"a worker of Spark does not see {readable_path(path)}, which lies on this machine",
+            hint="sources read folders that the driver and all workers share",
+        ) from error
     if not is_of_a_reader(error) or not can_be_fetched(spark, path):
         raise error
     return _cause_of(in_words(error, LONGEST, secrets_in(source.settings)))
@@ -92,10 +101,10 @@ def is_empty(spark: SparkSession, path: str) -> bool:
 
 
 def can_be_fetched(spark: SparkSession, path: str) -> bool:
-    """Whether the file system gives all bytes of a file, whatever they say."""
+    """Whether the file system gives all bytes of a file, whatever they say, to whoever reads rows."""
     from pyspark.sql import functions as F
 
-    here = local_path(path)
+    here = local_path(path) if is_local(spark) else None
     try:
         if here is None:
             whole = _bytes(spark, path).where(F.col("length") <= MOST_BYTES)
