@@ -33,6 +33,8 @@ SETTINGS: Mapping[str, str] = {
     # in percent of the driver's memory: else what its parser keeps of all texts it has seen grows until nothing else fits
     "spark.sql.parser.manageParserCaches": "true",
     "spark.sql.parser.parserDfaCacheFlushRatio": "15",
+    # Python workers through files, not through TCP: there the end of a task's rows, which is a small packet, waits some 40 ms
+    # for the receipt of the rows before it
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
