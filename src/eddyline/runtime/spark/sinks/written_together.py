@@ -71,7 +71,7 @@ class WrittenTogether:
 
     def counted(self) -> list[str]:
         """What the tasks have counted."""
-        return [path.read_text() for path in self.summaries.iterdir() if path.name.isdecimal()]
+        return [path.read_text(encoding="utf-8") for path in self.summaries.iterdir() if path.name.isdecimal()]
 
     def rows(self, part: int) -> int:
         """How many rows of a sink were written."""
@@ -115,7 +115,7 @@ def put_summary(folder: Path, task: int, text: str) -> None:
     It need not outlast the machine: a batch that was not delivered is made again.
     """
     draft = folder / f".{task}.{uuid4().hex}"
-    draft.write_text(text)
+    draft.write_text(text, encoding="utf-8")
     draft.replace(folder / str(task))
 
 
