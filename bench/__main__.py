@@ -20,6 +20,7 @@ from bench.measure import Setting
 from bench.record import Record, TableName
 from bench.spark.suites import CORES as SPARK_CORES
 from bench.spark.suites import SUITES as SPARK_SUITES
+from bench.spark.suites import TABLES as SPARK_TABLES
 from bench.suites import (
     alerts,
     boolean,
@@ -74,7 +75,6 @@ SUITES: Final[dict[str, Suite]] = {
 _TABLES: Final[dict[str, TableName]] = {
     "joins": "joins",
     "relations": "relations",
-    "spark": "spark",
 }  # all other suites have one together
 
 
@@ -112,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     suites = _on_spark(chosen.workload) if on_spark else {n: SUITES[n] for n in chosen.workload or SUITES}
     replaced: set[TableName] = {_TABLES.get(name, "embedded") for name in suites}
     if on_spark:
-        replaced = {"capacity" if name == "capacity" else "spark" for name in chosen.workload or SPARK_SUITES}
+        replaced = {SPARK_TABLES.get(name, "spark") for name in chosen.workload or SPARK_SUITES}
     kept = record.kept(chosen.results, replaced)
     records, broken = _run(suites, setting, console, chosen.results, kept)
     report.show(records, console, quick=chosen.quick)

@@ -44,7 +44,7 @@ class Bar:
 
 
 LESS_IS_BETTER: Final = ("start", "extra", "bytes", "seconds", "p99", "monitor", "growth", "trigger")
-WAYS: Final = SPARK_PEERS[2:]
+WAYS: Final = SPARK_PEERS[1:]
 ADAPTING: Final = (
     "paper",
     "paper nulls",

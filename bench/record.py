@@ -10,7 +10,6 @@ from typing import Literal
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
 SPARK_PEERS = (
-    "plain start",
     "pass-through",
     "boolean-columns",
     "if-array",
@@ -18,7 +17,7 @@ SPARK_PEERS = (
     "python-udf",
     "query-per-rule",
 )
-PIPELINE_WORKLOADS = ("pipeline", "two sinks")
+PIPELINE_WORKLOADS = ("pipeline", "two sinks", "first batch")
 JOIN_WORKLOADS = ("pairs", "ranges", "one side", "changing")
 RELATION_WORKLOADS = (
     "alerts covers",
@@ -31,7 +30,7 @@ RELATION_WORKLOADS = (
     "new query",
 )
 CAPACITY = "capacity"  # workloads whose peer is a prediction
-TableName = Literal["embedded", "joins", "relations", "spark", "capacity"]
+TableName = Literal["embedded", "joins", "relations", "spark", "pipelines", "capacity"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,9 @@ class Record:
     @property
     def table(self) -> TableName:
         """The table that the line belongs to: those on Spark have peers of their own, joins, relations, predictions workloads."""
-        if self.peer in SPARK_PEERS or self.workload in PIPELINE_WORKLOADS:
+        if self.workload.startswith(PIPELINE_WORKLOADS):
+            return "pipelines"
+        if self.peer in SPARK_PEERS:
             return "spark"
         if self.workload.startswith(CAPACITY):
             return "capacity"

@@ -22,6 +22,7 @@ MARKERS: Final[dict[TableName, tuple[str, str]]] = {
     "joins": ("<!-- bench-joins:begin -->", "<!-- bench-joins:end -->"),
     "relations": ("<!-- bench-relations:begin -->", "<!-- bench-relations:end -->"),
     "spark": ("<!-- bench-spark:begin -->", "<!-- bench-spark:end -->"),
+    "pipelines": ("<!-- bench-pipelines:begin -->", "<!-- bench-pipelines:end -->"),
 }
 HEAD: Final = ("workload", "queries", "rows", "metric", "ours", "peer", "peer's", "ratio", "bar")
 _LEFT: Final = ("workload", "metric", "peer")

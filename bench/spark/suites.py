@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench import ours as embedded
 from bench.measure import Setting
-from bench.record import Record
+from bench.record import Record, TableName
 from bench.spark import results
 from bench.spark.capacity.suite import predictions
 from bench.spark.cluster import Cluster, drain, medians, seconds
@@ -241,4 +241,9 @@ SUITES: Final = {
     "start": beside_plain_start,
     "capacity": predictions,
 }
+TABLES: Final[dict[str, TableName]] = {
+    "pipeline": "pipelines",
+    "start": "pipelines",
+    "capacity": "capacity",
+}  # all other suites have one together
 CORES: Final = {"pipeline": 2}  # where it is not one: a pipeline's driver works beside its workers

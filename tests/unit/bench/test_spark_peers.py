@@ -30,7 +30,7 @@ def cluster(spark: SparkSession, tmp_path: Path) -> Cluster:
 def test_peers_find_the_same(cluster: Cluster) -> None:
     matcher, tuples = Matcher(ours.build(PAPER)), cluster.tuples(PAPER, 100)
     peers = list(suites._peers(PAPER, cluster))
-    assert [*(peer.name for peer in peers), NAME] == list(SPARK_PEERS[2:])
+    assert [*(peer.name for peer in peers), NAME] == list(SPARK_PEERS[1:])
     expected = {asked: suites._found(matcher, tuples, asked) for asked in suites.ASKED}
     assert expected["counts"] and expected["numbers"][0] == sum(expected["counts"].values())
     for peer in peers:
