@@ -49,7 +49,7 @@ def check(folder: Path, received: list[Received]) -> None:
     assert {id: c["deliveries"] for id, c in counters.items() if c.get("deliveries")} == deliveries
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_killed_three_times(folder: Path) -> None:
     """Before anything is delivered, when results are written out of sight, and when a batch is done and Spark does not know it."""
     stepwise(folder, ["pin", "write", "commit"], seed=5)
