@@ -15,7 +15,7 @@ from eddyline.registry import Registry
 from tests.cluster import master, worker_apart
 from tests.fault.kills import BROKEN, ROWS, Aftermath, stepwise, storm, taken
 from tests.fault.pipeline_script import STEPS, TOGETHER
-from tests.fault.stores import use_bucket
+from tests.fault.stores import DiskStore, store_of, use_bucket
 from tests.s3 import Bucket, bucket
 from tests.web_server import Received
 
@@ -49,10 +49,14 @@ def check(folder: Path, received: list[Received]) -> None:
     assert {id: c["deliveries"] for id, c in counters.items() if c.get("deliveries")} == deliveries
 
 
+def _is_disk(folder: Path) -> bool:
+    return isinstance(store_of(folder), DiskStore)
+
+
 @pytest.mark.slow
 def test_killed_three_times(folder: Path) -> None:
     """Before anything is delivered, when results are written out of sight, and when a batch is done and Spark does not know it."""
-    stepwise(folder, ["pin", "write", "commit"], seed=5)
+    stepwise(folder, ["pin", "write together" if _is_disk(folder) else "write", "commit"], seed=5)
     check(folder, [])
 
 
