@@ -113,8 +113,14 @@ class Objects:
     def __init__(self, port: int, prefix: str = "") -> None:
         self._port, self._prefix = port, prefix.strip("/")
 
-    def __str__(self) -> str:
+    @property
+    def address(self) -> str:
+        """What Spark calls the prefix."""
         return f"s3a://{BUCKET}/{self._prefix}"
+
+    def within(self, folder: str) -> Objects:
+        """The objects of a folder."""
+        return Objects(self._port, self._key(folder))
 
     def walk(self, folder: str = "") -> list[str]:
         """All names below a folder, as seen from the prefix."""
