@@ -122,6 +122,24 @@ def test_refused(spark: SparkSession, place: Place) -> None:
         BatchProcessor(settings, spark)
 
 
+def test_a_query_with_another_checkpoint_is_refused(spark: SparkSession, place: Place) -> None:
+    """Its first batch has the number of one that is done, and would be left out."""
+    place.register({"low": "SELECT id FROM quotes WHERE price < 2"})
+    place.write("a.json", quotes(0))
+    from pyspark.errors import StreamingQueryException
+
+    with BatchProcessor(own(place, "id"), spark) as processor:
+        run_query(spark, place, processor)
+        before = place.pairs()
+        place.write("b.json", quotes(6, 2))
+        reader = spark.readStream.schema(SCHEMA).json(str(place.folder / "quotes"))
+        query = reader.writeStream.foreachBatch(processor.process_batch).trigger(availableNow=True)
+        running = query.option("checkpointLocation", str(place.folder / "elsewhere")).start()
+        with pytest.raises(StreamingQueryException, match="does not keep its checkpoint at"):
+            running.awaitTermination()
+    assert place.pairs() == before
+
+
 def test_a_session_of_spark_connect_is_refused(place: Place) -> None:
     remote: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     with pytest.raises(SetupError, match="needs a classic session") as refused:

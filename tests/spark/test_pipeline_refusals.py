@@ -72,6 +72,10 @@ def test_sources_that_are_not_there(place: Place, refused: Callable[..., Any]) -
     source = place.settings.sources[0]
     with pytest.raises(FileError, match=r"there is no folder .*elsewhere"):
         refused(replace(place.settings, sources=(replace(source, path=str(place.folder / "elsewhere")),)))
+    pattern = place.folder / "br[1]"
+    pattern.mkdir()
+    with pytest.raises(FileError, match=r"Spark takes the name of the folder .*br\[1\] for a pattern"):
+        refused(replace(place.settings, sources=(replace(source, path=str(pattern)),)))
     with pytest.raises(SchemaError, match='the registry has no stream "trades"'):
         refused(replace(place.settings, sources=(replace(source, stream="trades"),)))
     with pytest.raises(SchemaError, match='its key "prise" is no column'):

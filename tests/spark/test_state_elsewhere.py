@@ -237,6 +237,12 @@ def test_a_file_system_that_spark_does_not_have(spark: SparkSession, place: Plac
     assert "org.apache.hadoop:hadoop-aws:" in (caught.value.hint or "")
 
 
+def test_a_host_that_is_not_there(spark: SparkSession, place: Place) -> None:
+    place.register({"cheap": CHEAP})
+    with pytest.raises(FileError, match=r"hdfs://nohost\.invalid:9000/state.*UnknownHostException"):
+        run(replace(place.settings, checkpoint="hdfs://nohost.invalid:9000/state"), spark)
+
+
 def test_a_storage_like_any_other(elsewhere: Elsewhere) -> None:
     """What every storage does; objects are put whole, and larger ones go by a file."""
     files = HadoopStorage(elsewhere.address)

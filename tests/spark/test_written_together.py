@@ -20,6 +20,8 @@ from eddyline.registry import Put
 from eddyline.runtime.spark.base.settings import SinkSettings
 from eddyline.runtime.spark.pipeline.batch import matching
 from eddyline.runtime.spark.sinks.files import FileSink
+from eddyline.runtime.spark.sinks.shape import PART
+from eddyline.runtime.spark.sinks.typed import TypedList
 from eddyline.runtime.spark.sinks.written_together import WrittenTogether, written_together
 from eddyline.spark import Pipeline
 from tests.spark.pipelines import Place, quotes, run, with_sinks
@@ -151,6 +153,13 @@ def test_folders_between_which_nothing_can_be_renamed(
         (found,) = (tmp_path / name / "source=quotes" / "batch=7").iterdir()
         assert parquet.read_table(found).num_rows == part + 1
         assert not [path for path in (tmp_path / name / "_staging").rglob("*.parquet") if name == "b"]
+
+
+def test_selected_columns_called_as_the_parts_are(tmp_path: Path) -> None:
+    """Such a column would have another name than in rows that are written for one sink."""
+    sinks = [_opened(settings_of("parquet", tmp_path / name)) for name in "ab"]
+    typed = TypedList((PART.upper(),), ("int",), (0,))
+    assert written_together(sinks, [typed, typed], batch_of()) is None
 
 
 def test_an_output_that_was_deleted(tmp_path: Path) -> None:

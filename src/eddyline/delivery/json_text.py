@@ -40,19 +40,27 @@ def json_lines(table: pa.Table | pa.RecordBatch) -> pa.Array:
 def unique(names: Sequence[str]) -> list[str]:
     """Names that all differ, without regard to case: the second `a` is `a_2`.
 
-    >>> unique(["a", "b", "A", "a_2"])
-    ['a', 'b', 'A_2', 'a_2_2']
+    Case is what Java takes for it, which finds the columns: the micro sign and the Greek letter are one.
+
+    >>> unique(["a", "b", "A", "a_2", "µ", "μ"])
+    ['a', 'b', 'A_2', 'a_2_2', 'µ', 'μ_2']
     """
     taken: set[str] = set()
     result = []
     for name in names:
         candidate, number = name, 1
-        while candidate.lower() in taken:
+        while _folded(candidate) in taken:
             number += 1
             candidate = f"{name}_{number}"
-        taken.add(candidate.lower())
+        taken.add(_folded(candidate))
         result.append(candidate)
     return result
+
+
+def _folded(name: str) -> str:
+    """A name as Java's `equalsIgnoreCase` compares it: each character in upper case, then in lower."""
+    upper = [of if len(of := character.upper()) == 1 else character for character in name]
+    return "".join(of if len(of := character.lower()) == 1 else character for character in upper)
 
 
 def encoded(column: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 from eddyline.errors import FileError, OwnershipError
@@ -215,15 +215,19 @@ def _own(number: int, token: str) -> _Record:
 def _last(storage: Storage) -> _Record | None:
     for number in reversed(_numbers(storage)):
         with suppress(FileNotFoundError):  # taken over since
-            return _record(storage.read(_name(number)), f"{storage}/{_name(number)}")
+            return _record(storage.read(_name(number)), _name(number), f"{storage}/{_name(number)}")
     return None
 
 
-def _record(content: bytes, where: str) -> _Record:
+def _record(content: bytes, name: str, where: str) -> _Record:
     try:
-        found: dict[str, Any] = json.loads(content)
-        return _Record(**found)
-    except (ValueError, TypeError) as error:
+        record = _Record(**json.loads(content))
+        if any(type(getattr(record, name)) is not int for name in ("number", "pid", "renewals")):
+            raise ValueError("a number is none")
+        if _name(record.number) != name:
+            raise ValueError(f"it says that its number is {record.number}")
+        return record
+    except (ValueError, TypeError, RecursionError) as error:
         raise FileError(
             f"{where} is damaged: {error}", hint="delete it if no process runs the pipeline"
         ) from None

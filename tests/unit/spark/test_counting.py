@@ -53,6 +53,14 @@ def test_counters_of_another_format_are_refused_by_name(tmp_path: Path) -> None:
         Counting(registry, storage, "p").add("quotes", 2, {})
 
 
+def test_damaged_counters_are_named(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    storage.put("uncounted/quotes/1.json", b'{"for')
+    refused = pytest.raises(FileError, match=r"uncounted/quotes/1\.json is damaged")
+    with Registry.open(tmp_path / "r.db") as registry, refused:
+        Counting(registry, storage, "p").add("quotes", 2, {})
+
+
 class Flaky:
     """A registry with a clock beside it: each batch comes some seconds after the last one, and finds it up or down."""
 

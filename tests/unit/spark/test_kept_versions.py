@@ -115,6 +115,17 @@ def test_a_version_of_which_something_is_missing_is_compiled_again(tmp_path: Pat
         check(versions, registry, versions.current())
 
 
+@pytest.mark.parametrize("content", [b"", b"{", b"[]"])
+def test_a_damaged_manifest_is_made_again(tmp_path: Path, content: bytes) -> None:
+    with filled(tmp_path / "r.db", 5) as registry:
+        store = ObjectStore(tmp_path / "kept")
+        Versions(registry, tmp_path / "one", kept=store).current()
+        (manifest,) = (tmp_path / "kept").rglob("manifest.json")
+        manifest.write_bytes(content)
+        versions = Versions(registry, tmp_path / "two", kept=store)
+        check(versions, registry, versions.current())
+
+
 def test_only_what_is_needed_is_brought_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of versions that nobody asks for only the manifest, and nothing through the memory but that."""
     with filled(tmp_path / "registry.db", 6) as registry:

@@ -144,6 +144,9 @@ def test_the_endpoint_serves_and_closes() -> None:
         assert answer(endpoint, "/healthz") == (503, "the source has ended\n")
         assert answer(endpoint, "/readyz") == (200, "ready\n")
         assert answer(endpoint, "/metrics/../etc")[0] == 404
+        asked = urllib.request.Request(endpoint.url, method="HEAD")
+        with urllib.request.urlopen(asked, timeout=5) as found:
+            assert found.status == 200 and found.read() == b""
         endpoint.answers = Answers(str, not_ready=lambda: "starting")
         assert answer(endpoint, "/readyz") == (503, "starting\n")
         port = endpoint.port

@@ -261,6 +261,14 @@ def test_mistakes(folder: Path, before: str, after: str, message: str, hint: str
             'the sink "b" would be written where the source "b" reads',
         ),
         (
+            '[[sink]]\nname = "b"\nformat = "json"\npath = "x"\n[[sink]]\nname = "c"\nformat = "json"\npath = "x/y"',
+            'the sink "c" would be written into the folder of the sink "b"',
+        ),
+        (
+            '[[sink]]\nname = "b"\nformat = "json"\npath = "."',
+            'the checkpoint would be written into the folder of the sink "b"',
+        ),
+        (
             '[[source]]\nname = "b"\nformat = "json"\npath = "."',
             'the checkpoint would be written where the source "b" reads',
         ),

@@ -161,7 +161,22 @@ def test_letting_go_fails_quietly(
     assert str(error) in caplog.text
 
 
-def test_damaged(tmp_path: Path) -> None:
-    LocalStorage(tmp_path).put(f"{FOLDER}/000000000001.json", b"{")
+GOOD = {"number": 1, "pid": 7, "host": "h", "kernel": "", "begun": "", "since": "s", "token": "t"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[" * 100_000,
+        json.dumps({**GOOD, "pid": "x"}),
+        json.dumps({**GOOD, "pid": None}),
+        json.dumps({**GOOD, "number": 3}),
+        json.dumps({**GOOD, "more": 1}),
+    ],
+    ids=["half", "deep", "text", "nothing", "another number", "more"],
+)
+def test_damaged(tmp_path: Path, content: str) -> None:
+    LocalStorage(tmp_path).put(f"{FOLDER}/000000000001.json", content.encode())
     with pytest.raises(FileError, match="is damaged"):
         lease(tmp_path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os.path import normpath
+from os.path import realpath
 
 from eddyline.errors import FileError
 from eddyline.runtime.spark.base.remote_folders import local_path
@@ -10,10 +10,17 @@ from eddyline.runtime.spark.base.settings import PipelineSettings
 
 
 def check_apart(settings: PipelineSettings) -> None:
-    """Refuse what is written below a folder that a source reads: Spark looks into all folders there."""
-    written = [(f'the sink "{sink.name}"', sink.path) for sink in settings.sinks if sink.path]
-    written += [("the checkpoint", settings.checkpoint), ("dead letters", settings.dead_letter_folder)]
+    """Refuse what is written below a folder that a source reads, or a sink writes: readers look into all folders there."""
+    sinks = [(f'the sink "{sink.name}"', sink.path) for sink in settings.sinks if sink.path]
+    written = [*sinks, ("the checkpoint", settings.checkpoint), ("dead letters", settings.dead_letter_folder)]
     where = "" if settings.file is None else f"{settings.file}: "
+    for sink, folder in sinks:
+        for what, path in written:
+            if what != sink and _lies_in(path, folder):
+                raise FileError(
+                    f"{where}{what} would be written into the folder of {sink}",
+                    hint="give each a folder of its own, beside the others",
+                )
     for source in settings.sources:
         for what, path in written:
             if source.path and _lies_in(path, source.path):
@@ -41,4 +48,4 @@ def _lies_in(path: str, folder: str) -> bool:
 def _plain(path: str) -> str:
     """A path from the root on, an address without a slash at its end."""
     here = local_path(path)
-    return path.rstrip("/") if here is None else normpath(here.absolute())
+    return path.rstrip("/") if here is None else realpath(here.absolute())

@@ -278,12 +278,13 @@ class HadoopStorage:
 
     def _failure(self, error: Exception, name: str) -> Exception:
         where = f"{self.address}/{name}" if name else self.address
-        if not hasattr(error, "java_exception"):  # there is nobody who could say more
+        if _thrown(error) is None:  # there is nobody who could say more
             return OSError(f"{where}: Java does not answer: {type(error).__name__}: {error}")
         said = in_words(error)
         if any(words in str(error) for words in _MISSING):
             package = PACKAGES.get(self._scheme, "").format(hadoop=_hadoop_version())
-            hint = f'"spark.jars.packages" = "{package}"' if package else "give Spark the jars that it needs"
+            jars = f'"spark.jars.packages" = "{package}"' if package else "jars that have it"
+            hint = f"under [session] in the settings: {jars}"
             return SetupError(f"Spark has no file system for {self.address}: {said}", hint=hint)
         if _is(error, "FileNotFoundException"):
             return FileNotFoundError(f"{where}: {said}")
@@ -345,12 +346,17 @@ def _copy_file(path: str, stream: Any) -> None:
 
 def _is_of_java(error: BaseException) -> bool:
     """Whether Java raised it, or does not answer any more."""
-    return any(kind.__name__ == "Py4JError" for kind in type(error).__mro__)
+    return _thrown(error) is not None or any(kind.__name__ == "Py4JError" for kind in type(error).__mro__)
+
+
+def _thrown(error: BaseException) -> Any:
+    """What Java has thrown; for some of its classes pyspark raises errors of its own, which keep it too."""
+    return getattr(error, "java_exception", None) or getattr(error, "_origin", None)
 
 
 def _is(error: BaseException, *classes: str) -> bool:
     """Whether Java raised one of these, or something that was caused by one."""
-    found = getattr(error, "java_exception", None)
+    found = _thrown(error)
     while found is not None:
         if str(found.getClass().getSimpleName()) in classes:
             return True

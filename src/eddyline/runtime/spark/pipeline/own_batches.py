@@ -6,6 +6,7 @@ come from, when a batch starts and what happens after a failure is for the query
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,7 @@ from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.base.folders import check_apart
 from eddyline.runtime.spark.base.schemas import find_columns, quoted
 from eddyline.runtime.spark.base.settings import PipelineSettings, SourceSettings, read_settings
+from eddyline.runtime.spark.base.storages import open_storage
 from eddyline.runtime.spark.pipeline.batch.batch_context import BatchContext, sources_of
 from eddyline.runtime.spark.pipeline.batch.run import StreamChanged
 from eddyline.runtime.spark.pipeline.function import BatchFunction
@@ -26,6 +28,7 @@ from eddyline.runtime.spark.sessions.alive import is_remote
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+QUERY: Final = "sql.streaming.queryId"  # a property of the thread in which Spark runs a query
 FORMAT: Final = "dataframe"  # rows that are there already: no files and no offsets of ours to go by
 
 
@@ -69,6 +72,7 @@ class BatchProcessor:
         except BaseException:
             self._open.close()
             raise
+        self._query: str | None = None  # that was seen to have its checkpoint there
         self._use(opened.stream, chosen, context)
 
     def process_batch(self, df: DataFrame, batch_id: int) -> None:
@@ -76,6 +80,7 @@ class BatchProcessor:
 
         Whatever it raises has to end the query; started again, it runs the batch again with the same version.
         """
+        self._refuse_other_query(df.sparkSession)
         while True:
             try:
                 self._function(self._rows(df), batch_id)
@@ -83,6 +88,20 @@ class BatchProcessor:
                 self._use(changed.stream, self._source.settings, self._context)
             else:
                 return
+
+    def _refuse_other_query(self, spark: SparkSession) -> None:
+        """Refuse a query with another checkpoint: its batches would be taken for those of the same numbers that are done."""
+        query = spark.sparkContext.getLocalProperty(QUERY)
+        if query is None or query == self._query:
+            return
+        storage = open_storage(self.checkpoint)
+        known = json.loads(storage.read("metadata"))["id"] if storage.exists("metadata") else None
+        if query != known:
+            raise SetupError(
+                f"the query that calls process_batch does not keep its checkpoint at {self.checkpoint}",
+                hint='.option("checkpointLocation", processor.checkpoint)',
+            )
+        self._query = query
 
     def close(self) -> None:
         """Let go of the checkpoint and of everything else; end the query first."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -36,6 +36,7 @@ FORMATS: Final = frozenset({"parquet", "json", "csv", "orc", "avro"})
 KEPT: Final = ("query_id", "query_revision", "version", "tuple_key", "event_time")
 FOLDERS: Final = ("source", "batch")  # columns that readers get from the names of folders
 
+NO_OPTIONS: Final[Mapping[str, str]] = {}
 _MOMENTS: Final = {"timestampFormat": TIMESTAMPS, "timestampNTZFormat": WALL_CLOCKS, "timeZone": "UTC"}
 DEFAULTS: Final[dict[str, dict[str, str]]] = {
     "json": {**_MOMENTS, "ignoreNullFields": "false"},
@@ -169,10 +170,17 @@ class FileSink(FolderSink):
         """Columns that a reader has from the names of folders."""
         return (*FOLDERS, *self._settings.partition_by)
 
-    def write_shaped(self, shaped: DataFrame, batch: Batch, to: str, parts: tuple[str, ...] = ()) -> None:
+    def write_shaped(
+        self,
+        shaped: DataFrame,
+        batch: Batch,
+        to: str,
+        parts: tuple[str, ...] = (),
+        options: Mapping[str, str] = NO_OPTIONS,
+    ) -> None:
         """Write rows with the columns of files into a folder, which is divided by `parts` first."""
         shaped = with_parts(shaped, self._settings.partition_by, batch.at)
-        writer = shaped.write.format(self._settings.format).options(**self._options)
+        writer = shaped.write.format(self._settings.format).options(**{**options, **self._options})
         writer.partitionBy(*parts, *self._settings.partition_by).mode("overwrite").save(to)
 
 

@@ -19,6 +19,15 @@ from eddyline.storage.local import LocalStorage
 COMMITS: Final = "_commits"
 
 
+MOVED_ONCE: Final[Mapping[str, str]] = {
+    "mapreduce.fileoutputcommitter.algorithm.version": "2",
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+}
+"""Options with which Spark moves what a task has written into place when the task ends, and not once more when the job does.
+
+For folders where nobody looks: what a job that fails has moved is left behind."""
+
+
 class OutputFolder(Protocol):
     """A folder of an output; names are relative to it, with slashes.
 
@@ -175,12 +184,8 @@ class SparkOutput:
     is one step, as on HDFS, a reader that knows nothing of records is right, too.
     """
 
-    # Spark moves what a task has written into place when the task ends, and not all of it once more when the job does: in an
-    # object store each move is a copy. What a job that fails leaves behind is deleted, and in no record.
-    write_options: Mapping[str, str] = {
-        "mapreduce.fileoutputcommitter.algorithm.version": "2",
-        "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-    }
+    # In an object store each move is a copy. What a job that fails leaves behind is deleted, and in no record.
+    write_options: Mapping[str, str] = MOVED_ONCE
 
     def __init__(self, address: str) -> None:
         self._storage = HadoopStorage(address)

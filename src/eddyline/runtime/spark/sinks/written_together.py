@@ -26,7 +26,7 @@ from pyarrow import parquet
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.sinks.files import FileSink
 from eddyline.runtime.spark.sinks.shape import PART
-from eddyline.runtime.spark.sinks.storage import spark_address
+from eddyline.runtime.spark.sinks.storage import MOVED_ONCE, spark_address
 from eddyline.runtime.spark.sinks.typed import TypedList
 
 if TYPE_CHECKING:
@@ -67,11 +67,14 @@ class WrittenTogether:
 
     def write(self, rows: DataFrame) -> None:
         """Write all rows, which have the columns of files."""
-        self.sinks[0].write_shaped(rows, self.batch, spark_address(self._rows), self.parts)
+        # That a task which was run twice has not moved its rows twice is seen when they are counted.
+        self.sinks[0].write_shaped(rows, self.batch, spark_address(self._rows), self.parts, MOVED_ONCE)
 
     def counted(self) -> list[str]:
         """What the tasks have counted."""
-        return [path.read_text(encoding="utf-8") for path in self.summaries.iterdir() if path.name.isdecimal()]
+        return [
+            path.read_text(encoding="utf-8") for path in self.summaries.iterdir() if path.name.isdecimal()
+        ]
 
     def rows(self, part: int) -> int:
         """How many rows of a sink were written."""
@@ -106,6 +109,8 @@ def written_together(
     folder = own[0].local_staging(batch)
     if folder is None or any(not _fit(typed[0], other) for other in typed):
         return None
+    if typed[0] is not None and PART in map(str.lower, typed[0].names):
+        return None  # it would have another name here than in rows that are written for one sink
     return WrittenTogether(tuple(own), reduce(_both, typed), batch, folder)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
+from eddyline.errors import FileError
 from eddyline.standing.saved.files import MANIFEST, SEGMENTS, files_of, sweep
 from eddyline.storage.local import LocalStorage
 from eddyline.storage.storage import Storage
@@ -67,7 +68,7 @@ class SetMirror:
             for file in files_of(self._root / VERSIONS / name)[:-1]:
                 if not self._here.exists(file):
                     self._fetch(file)
-        except FileNotFoundError:
+        except (FileNotFoundError, FileError):  # something is missing, or the manifest is damaged
             shutil.rmtree(self._root / VERSIONS / name, ignore_errors=True)
             return False
         self._whole.add(name)

@@ -92,6 +92,8 @@ class Endpoint:
 
 
 class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # of a burst nobody is refused, who would take the pipeline for dead
+
     def __init__(self, address: ListenAddress, endpoint: Endpoint) -> None:
         self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self.endpoint = endpoint
@@ -110,6 +112,9 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     timeout = PATIENCE
     server: _Server
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
@@ -133,7 +138,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        if self.command != "HEAD":
+            self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: standard error belongs to the pipeline."""

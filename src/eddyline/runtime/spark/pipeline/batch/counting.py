@@ -66,8 +66,14 @@ class Counting:
         self._registry.add_counters(counters, once=(f"{self._origin}/{source}", batch_id))
 
     def _read(self, name: str) -> Counters:
-        document = json.loads(self._storage.read(name))
-        found = document.get("format")
+        try:
+            document = json.loads(self._storage.read(name))
+            found = document.get("format")
+        except (ValueError, AttributeError) as error:
+            raise FileError(
+                f"{self._storage}/{name} is damaged: {error}",
+                hint="delete it: these counts are then missing in the registry, and nothing else",
+            ) from None
         if found != FORMAT:
             raise FileError(
                 f"{self._storage}/{name} has format {found}, and this release reads format {FORMAT}",

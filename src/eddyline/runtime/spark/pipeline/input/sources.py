@@ -33,6 +33,7 @@ CORRUPT: Final = PREFIX + "corrupt"
 TEXT_FORMATS: Final = ("json", "csv", "xml")  # Spark reads them by our schema and keeps what does not fit
 TYPED_FORMATS: Final = ("parquet", "orc", "avro")  # files say what they hold
 LINES: Final = ("kafka", "socket", "text")  # one JSON object in each value
+MARKS: Final = "*?[]{}\\"  # of patterns, in paths
 MOST_LOOKED_AT: Final = 100  # files, before a source begins
 EVER: Final = "1000000d"  # Spark's own limit, a week, leaves out older files without a word
 CSV_DEFAULTS: Final = {
@@ -86,6 +87,7 @@ class PipelineSource:
 
         Of a source that has begun, files that do not fit are set aside when their turn comes, and not looked at here.
         """
+        _refuse_pattern(self.settings)
         missing = self.missing_folder()
         if missing is not None:
             raise FileError(
@@ -280,6 +282,18 @@ def _visible_files(folder: Path | None) -> Iterator[Path]:
         return iter(() if folder is None else (folder,))
     found = sorted(folder.rglob("*"))
     return (path for path in found if not path.name.startswith(("_", ".")) and path.is_file())
+
+
+def _refuse_pattern(settings: SourceSettings) -> None:
+    """Refuse a folder whose name Spark takes for a pattern: it would read other folders, or none without a word."""
+    if settings.path is None or not any(mark in settings.path for mark in MARKS):
+        return
+    folder = local_path(settings.path)
+    if folder is not None and folder.exists():
+        raise FileError(
+            f'source "{settings.name}": Spark takes the name of the folder {folder} for a pattern',
+            hint=f"give it a name without {' '.join(MARKS)}",
+        )
 
 
 def _is_pattern(path: str) -> bool:
