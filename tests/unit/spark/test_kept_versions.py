@@ -126,6 +126,19 @@ def test_a_damaged_manifest_is_made_again(tmp_path: Path, content: bytes) -> Non
         check(versions, registry, versions.current())
 
 
+def test_what_is_damaged_in_the_store_is_replaced(tmp_path: Path) -> None:
+    with filled(tmp_path / "r.db", 5) as registry:
+        store = ObjectStore(tmp_path / "kept")
+        Versions(registry, tmp_path / "one", kept=store).current()
+        segment = next((tmp_path / "kept" / "segments").iterdir())
+        whole = segment.read_bytes()
+        segment.write_bytes(whole[: len(whole) // 2])
+        for machine, notices in (("two", 1), ("three", 0)):
+            versions = Versions(registry, tmp_path / machine, kept=store)
+            check(versions, registry, versions.current())
+            assert len(versions.notices) == notices
+
+
 def test_only_what_is_needed_is_brought_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of versions that nobody asks for only the manifest, and nothing through the memory but that."""
     with filled(tmp_path / "registry.db", 6) as registry:

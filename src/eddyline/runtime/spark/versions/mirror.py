@@ -60,6 +60,11 @@ class SetMirror:
         sweep(self._storage, needed)
         self._there &= set(needed)
 
+    def distrust(self, name: str) -> None:
+        """Have all that a version names put there anew with the next one that names it: something of it is damaged."""
+        with suppress(FileError):  # the manifest is
+            self._there -= set(files_of(self._root / VERSIONS / name))
+
     def complete(self, name: str) -> bool:
         """Bring here what a version consists of; one of which something is missing is none, and is compiled again."""
         if name in self._whole:

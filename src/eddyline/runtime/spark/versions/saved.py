@@ -6,7 +6,8 @@ first was damaged or the time zone is another now, `7.1` and so on: the highest 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,13 +65,24 @@ class SavedVersions:
         folder = self.path(version)
         if folder is None:
             raise FileError(f"there is no compiled version {version} in {self.root}")
-        _, saved = files.load(folder, settings=SETTINGS, resolver=recipe.resolver)
+        with self._checking(folder):
+            _, saved = files.load(folder, settings=SETTINGS, resolver=recipe.resolver)
         notes = saved.notes or {}
         return Compiled(notes["stamp"], saved.version, notes["problems"], saved.pages)
 
     def check(self, folder: Path) -> None:
         """Refuse a version of which something is missing or damaged."""
-        files.load(folder)
+        with self._checking(folder):
+            files.load(folder)
+
+    @contextmanager
+    def _checking(self, folder: Path) -> Iterator[None]:
+        try:
+            yield
+        except FileError:
+            if self._mirror is not None:
+                self._mirror.distrust(folder.name)
+            raise
 
     def fits(self, version: int, recipe: Recipe) -> bool:
         """Whether a version was compiled by the same recipe."""
