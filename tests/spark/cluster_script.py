@@ -171,7 +171,7 @@ def matches(on: Cluster) -> dict[str, Any]:
         "match": sorted([row["query_id"], row["id"]] for row in matched),
         "count": {row["query_id"]: row["matches"] for row in counted},
         "took part": sorted(
-            name for name in on.workers if list(HostFolder(on.folder / name).temporary.glob("*/sets/*"))
+            name for name in on.workers if list(HostFolder(on.folder / name).temporary.glob("*/unpacked/*"))
         ),
     }
 

@@ -114,7 +114,7 @@ def test_a_second_start_is_refused_and_changes_nothing(
     run(settings, spark)
     state = StateFolder.open(settings.checkpoint, name="market", sources=["quotes"])
     more = (*settings.sources, place.source("more", "json", stream="quotes"))
-    with Lease(state.storage, "it", hint="wait", renewed=2.0):
+    with Lease(state.storage, "it", hint="wait", renewed=0.1):
         before = contents(elsewhere)
         with pytest.raises(FileError, match=r"the state in viewfs://.* is used by process \d+"):
             Pipeline(replace(settings, sources=more)).start(spark)

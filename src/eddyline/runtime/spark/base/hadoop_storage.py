@@ -39,6 +39,7 @@ PACKAGES: Final = {  # what brings the file systems that do not come with Spark
 }
 # Bytes that go through the gateway, which spells them as text; larger contents go by a file.
 SMALL: Final = 1 << 20
+READS: Final = 5  # of a file that is replaced while it is read, such as a lease that is renewed
 _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"
 _MISSING: Final = ("No FileSystem for scheme", "ClassNotFoundException", "NoClassDefFoundError")
 
@@ -75,13 +76,22 @@ class HadoopStorage:
                 raise
 
     def read(self, name: str) -> bytes:
-        """The content of a file; a `FileNotFoundError` if there is none."""
+        """The content of a file, of one moment; a `FileNotFoundError` if there is none."""
         with self._asking(name):
-            stream = self._files.open(self._path(name))
-            try:
-                return bytes(_jvm().org.apache.commons.io.IOUtils.toByteArray(stream))
-            finally:
-                stream.close()
+            for left in reversed(range(READS)):
+                try:
+                    return self._content(name)
+                except Exception as error:
+                    if not left or not _was_replaced(error):
+                        raise
+        raise AssertionError("the last attempt gives or raises")
+
+    def _content(self, name: str) -> bytes:
+        stream = self._files.open(self._path(name))
+        try:
+            return bytes(_jvm().org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
 
     def map(self, name: str) -> Bytes:
         """The content of a file, brought to this machine; what is written into the array stays in this process."""
@@ -352,6 +362,11 @@ def _is_of_java(error: BaseException) -> bool:
 def _thrown(error: BaseException) -> Any:
     """What Java has thrown; for some of its classes pyspark raises errors of its own, which keep it too."""
     return getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+
+
+def _was_replaced(error: BaseException) -> bool:
+    """Whether a file was put anew between the look at it and the reading: S3A and files with checksums see that."""
+    return _is(error, "RemoteFileChangedException", "ChecksumException") or "Status Code: 412" in str(error)
 
 
 def _is(error: BaseException, *classes: str) -> bool:
