@@ -39,6 +39,7 @@ FOLDER: Final = "owner"
 LASTS: Final = 30.0  # seconds without a renewal after which an owner counts as dead
 RENEWED: Final = 5.0  # seconds between two renewals
 LOOK: Final = 0.5  # seconds between two looks at somebody else's lease
+LOOKS: Final = 50  # at leases that are listed and not there
 PATIENCE: Final = 10.0  # seconds that letting go may take
 
 _log = logging.getLogger(__name__)
@@ -213,10 +214,20 @@ def _own(number: int, token: str) -> _Record:
 
 
 def _last(storage: Storage) -> _Record | None:
-    for number in reversed(_numbers(storage)):
-        with suppress(FileNotFoundError):  # taken over since
-            return _record(storage.read(_name(number)), _name(number), f"{storage}/{_name(number)}")
-    return None
+    """The newest lease; None where there is none.
+
+    A file that is listed and not there was taken over since, or is just being replaced by a renewal on a file system that takes
+    two steps for it. Either way somebody owns the folder, so it is looked for again.
+    """
+    for _ in range(LOOKS):
+        numbers = _numbers(storage)
+        if not numbers:
+            return None
+        for number in reversed(numbers):
+            with suppress(FileNotFoundError):
+                return _record(storage.read(_name(number)), _name(number), f"{storage}/{_name(number)}")
+        time.sleep(RENEWED / LOOKS)
+    raise FileError(f"{storage}/{FOLDER} changes while it is read", hint="try again")
 
 
 def _record(content: bytes, name: str, where: str) -> _Record:

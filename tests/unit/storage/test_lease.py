@@ -7,8 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -159,6 +159,30 @@ def test_letting_go_fails_quietly(
     monkeypatch.setattr(lease_module, "_numbers", fail)
     owner.close()
     assert str(error) in caplog.text
+
+
+def test_a_lease_that_is_not_there_for_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a renewal takes two steps, its file is listed and cannot be read between them: somebody owns the folder still."""
+    with lease(tmp_path), reads_that_find_nothing(monkeypatch, times=3) as away:
+        with pytest.raises(FileError, match="is used by"):
+            lease(tmp_path)
+        assert not away
+
+
+@contextmanager
+def reads_that_find_nothing(monkeypatch: pytest.MonkeyPatch, *, times: int) -> Iterator[list[None]]:
+    """The next reads find no file."""
+    away, read = [None] * times, LocalStorage.read
+
+    def missing(self: LocalStorage, name: str) -> bytes:
+        if away and name.startswith(FOLDER):
+            away.pop()
+            raise FileNotFoundError(name)
+        return read(self, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalStorage, "read", missing)
+        yield away
 
 
 GOOD = {"number": 1, "pid": 7, "host": "h", "kernel": "", "begun": "", "since": "s", "token": "t"}
