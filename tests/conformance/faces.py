@@ -23,10 +23,11 @@ from eddyline.delivery.router import Outlet, Router
 from eddyline.model.matches import Matches
 from eddyline.registry import Drop, Put, Registry
 from eddyline.runtime.spark.dataframe.worker import MatchWork, matching_rows, query_lists
-from eddyline.runtime.spark.pipeline.batch.result_rows import TypedColumns
+from eddyline.runtime.spark.pipeline.batch.result_rows import RowFormat, TypedColumns
 from eddyline.runtime.spark.pipeline.batch.results import ResultWork, result_rows
 from eddyline.runtime.spark.pipeline.batch.summary import Summary
 from eddyline.runtime.spark.pipeline.input.identity import Identity
+from eddyline.runtime.spark.sinks.shape import PART
 from eddyline.runtime.spark.transport.shipping import ship
 from eddyline.runtime.spark.versions import Versions
 from eddyline.testing.queries import statement
@@ -125,7 +126,7 @@ def by_pipeline(queries: Queries, batches: Batches, _: IndexSettings) -> Pairs:
         rows = list(result_rows(_pipeline_work(queries, Path(folder)), iter(batches)))
     *delivered, last = [row for batch in rows for row in batch.to_pylist()]
     for row in delivered:
-        assert (row["part"], row["reason"]) == (0, None)
+        assert (row[PART], row["reason"]) == (0, None)
         found.append((json.loads(row["payload"])[ROW], row["query_id"]))
     summary = Summary.of(last["payload"])
     assert summary.sinks == {"results": len(found)} and summary.rows == sum(map(len, batches))
@@ -155,7 +156,8 @@ def _pipeline_work(queries: Queries, folder: Path) -> ResultWork:
         router=Router([Outlet("results", default=True)]),
         keeps_corrupt=False,
         columns=tuple(NUMBERED.schema.names),
-        typed=TypedColumns({}, ("results",)),
+        version=2,
+        format=RowFormat(TypedColumns({}, ("results",))),
     )
 
 

@@ -16,6 +16,7 @@ from eddyline.model.catalog import Stream
 from eddyline.runtime.spark.base.settings import SinkSettings, SourceSettings
 from eddyline.runtime.spark.base.values import Batch
 from eddyline.runtime.spark.pipeline.input.identity import with_complete_keys
+from eddyline.runtime.spark.sinks.shape import PART
 from tests.spark.pipelines import QUOTES, Place, quotes, read_in_blocks, run
 from tests.spark.sink_rows import rows_of
 from tests.web_server import receiver
@@ -106,6 +107,6 @@ def test_tuples_that_say_the_same_are_counted(spark: SparkSession) -> None:
 
     rows = rows_of(
         spark, ["a", "a", "b", "b", "a"], query_number=[0, 0, 1, 1, 0], tuple_key=["x", "x", "x", "x", "y"]
-    ).withColumn("part", F.lit(0))
+    ).withColumn(PART, F.lit(0))
     found = with_complete_keys(rows, "content", {}).select("query_id", "tuple_key").collect()
     assert sorted(map(tuple, found)) == [("a", "x/0"), ("a", "x/1"), ("a", "y/0"), ("b", "x/0"), ("b", "x/1")]
